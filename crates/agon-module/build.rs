@@ -114,6 +114,13 @@ fn build(root: &Path, out: &Path, small: bool) -> Result<(), String> {
     }) {
         cargo.env_remove(name);
     }
+    // But no path of this machine belongs into a program that others build as well.
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let flags: Vec<&str> =
+        flags.split('\x1f').filter(|flag| flag.starts_with("--remap-path-prefix=")).collect();
+    if !flags.is_empty() {
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    }
     if let Err(error) = run(&mut cargo) {
         // Sources that do not build are a mistake in them, not a missing tool.
         assert!(!error.contains("could not compile"), "building the engines for pages failed:\n{error}");

@@ -10,6 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
+use crate::{oci, wheel};
+
 /// The files packed beside the program.
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 
@@ -18,15 +20,19 @@ const SHELLS: &[(&str, &str)] = &[("bash", "agon.bash"), ("zsh", "_agon"), ("fis
 
 /// What a newcomer reads first.
 const INSTALL: &str = "\
-agon is one file: put it where your PATH finds it, or call it as ./agon.
-It needs nothing else, on any Linux of this kind of machine.
+./install.sh            puts agon, its manual pages and completions into ~/.local (--prefix: elsewhere; --dry-run: says what it would do)
+./install.sh --uninstall   takes all of that away again
+
+Or call it as ./agon: it is one file, and needs nothing else on any Linux of this kind of machine.
 
 ./agon new cultist-wars python my-bot     a bot to begin with (./agon new lists games and languages)
 ./agon docs first-match                   the guide
 ./agon doctor                             what this machine has for bots and matches
 
-completions/ holds the completions of bash, zsh and fish.
+completions/ holds the completions of bash, zsh and fish, man/ the manual pages. THIRD-PARTY.txt has the licences of what is inside.
 ";
+/// What puts all of it in its place, and takes it away.
+const INSTALLER: &str = include_str!("install.sh");
 
 /// A kind of machine that the program is packed for.
 struct Machine {
@@ -59,9 +65,20 @@ const MACHINES: &[Machine] = &[
     },
 ];
 
+/// What the program is packed as.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// An archive with its checksum.
+    Archive,
+    /// A package for Python.
+    Wheel,
+    /// An image for containers.
+    Image,
+}
+
 /// How a machine's program is built and started on this one.
-struct Way {
-    triple: String,
+pub struct Way {
+    pub triple: String,
     /// `None` if this machine is of that kind.
     foreign: Option<&'static Machine>,
 }
@@ -87,11 +104,44 @@ impl Way {
         target.into_iter().chain(packages).collect()
     }
 
-    /// Builds the program. Linked statically with the C library it runs on every Linux, and starts in two thirds of the time.
+    /// The kind of machine, as the kernel calls it.
+    pub fn machine(&self) -> &str {
+        self.triple.split('-').next().unwrap_or_default()
+    }
+
+    /// Whether this machine is of that kind.
+    pub fn is_here(&self) -> bool {
+        self.foreign.is_none()
+    }
+
+    /// The version that a program of that kind says it is.
+    pub fn version(&self, program: &Path) -> Result<String> {
+        let said = said(self.command(program).arg("--version"))?;
+        Ok(said.split_whitespace().nth(1).context("a version")?.to_owned())
+    }
+
+    /// Builds the program. Linked statically with the C library it runs on every Linux, and starts in two thirds of the time. No path of this
+    /// machine is in it: built elsewhere from the same sources by the same compilers, it is the same to the byte. `AGON_PROGRAM` names one for this machine that is built
+    /// already.
     fn build(&self, root: &Path, target: &Path) -> Result<Option<PathBuf>> {
+        if let (true, Some(built)) = (self.is_here(), std::env::var_os("AGON_PROGRAM")) {
+            return Ok(Some(root.join(built)));
+        }
+        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+        let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+        let home = home.context("neither CARGO_HOME nor HOME is set")?;
+        // The last that fits counts, and the folder of what is built is mostly within that of the sources.
+        let places = [(root, "/agon"), (home.as_path(), "/cargo"), (target, "/target")];
+        let of = |option: &str, between: &str| {
+            let each = places.map(|(place, name)| format!("{option}{}={name}", place.display()));
+            each.join(between)
+        };
         let mut cargo = crate::cargo();
+        // Cargo takes several flags with this sign between them. C compilers are called by build scripts.
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", of("--remap-path-prefix=", "\x1f"));
+        cargo.env("CFLAGS", of("-ffile-prefix-map=", " ")).env("CXXFLAGS", of("-ffile-prefix-map=", " "));
+        cargo.env_remove("RUSTFLAGS").arg("rustc").arg("--target-dir").arg(target);
         cargo.args([
-            "rustc",
             "--locked",
             "--profile",
             "dist",
@@ -120,7 +170,7 @@ impl Way {
         Ok(built.success().then(|| program.join("dist/agon")))
     }
 
-    fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         match self.foreign {
             None => Command::new(program),
             Some(machine) => {
@@ -132,10 +182,28 @@ impl Way {
     }
 }
 
-/// Builds, packs and tries the archives for all kinds of machine (`None`), or for one.
-pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let target = root.join(target);
+/// `cargo xtask dist`: the files of a form, archives with their checksums beside them, for all kinds of machine (`None`) or for one.
+///
+/// # Errors
+/// When one cannot be made, or none.
+pub fn run(root: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>> {
+    let files = make(root, &crate::target(root), wanted, form)?;
+    for file in &files {
+        if let Form::Archive = form {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let sum = format!("{}  {name}\n", hex(&Sha256::digest(fs::read(file)?)));
+            fs::write(file.with_file_name(name.replace(".tar.gz", ".sha256")), sum)?;
+        }
+        println!("{}", file.display());
+    }
+    Ok(files)
+}
+
+/// Builds, packs and tries the program for all kinds of machine (`None`), or for one; `target` is cargo's folder.
+///
+/// # Errors
+/// When one cannot be made, or none.
+pub fn make(root: &Path, target: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>> {
     let host = crate::host()?;
     if !crate::has_wasm() {
         bail!(
@@ -149,40 +217,47 @@ pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
         let names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
         bail!("--target takes {} or all", names.join(", "));
     }
-    let mut archives = Vec::new();
+    let mut programs = Vec::new();
     for machine in machines {
         let way = machine.way(&host);
         let missing = way.missing();
         if missing.is_empty() {
-            let Some(program) = way.build(root, &target)? else { return Ok(false) };
-            let folder = target.join("archives");
-            archives.extend(archive(root, &way, &program, &folder).with_context(|| way.triple.clone())?);
+            let program =
+                way.build(root, target)?.with_context(|| format!("{} is not built", machine.name))?;
+            let bytes = fs::read(&program).with_context(|| format!("reading {}", program.display()))?;
+            ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
+            programs.push((way, program));
         } else if wanted.is_some() {
             bail!("{} needs what this machine lacks: {}", machine.name, missing.join(" && "));
         } else {
-            println!("SKIPPED: no archive for {}; first {}", machine.name, missing.join(" && "));
+            println!("SKIPPED: nothing for {}; first {}", machine.name, missing.join(" && "));
         }
     }
-    for path in &archives {
-        println!("{}", path.display());
+    ensure!(!programs.is_empty(), "nothing can be made here");
+    let folder = target.join("archives");
+    fs::create_dir_all(&folder)?;
+    match form {
+        Form::Archive => programs.iter().map(|(way, program)| archive(root, way, program, &folder)).collect(),
+        Form::Wheel => {
+            programs.iter().map(|(way, program)| wheel::make(root, way, program, &folder)).collect()
+        }
+        Form::Image => Ok(vec![oci::make(root, &programs, &folder)?]),
     }
-    Ok(!archives.is_empty())
 }
 
-/// Packs a program and tries the archive; returns its path and that of its checksum.
-fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<[PathBuf; 2]> {
-    let version = said(way.command(program).arg("--version"))?;
-    let version = version.split_whitespace().nth(1).context("a version")?;
-    let name = format!("agon-{version}-{}", way.triple);
-    fs::create_dir_all(folder)?;
+/// Packs a program and tries the archive; returns its path.
+fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<PathBuf> {
+    let name = format!("agon-{}-{}-linux", way.version(program)?, way.machine());
     let archive = folder.join(format!("{name}.tar.gz"));
-    pack(root, way, program, &name, &archive)?;
-    let sum = hex(&Sha256::digest(fs::read(&archive)?));
-    let sums = folder.join(format!("{name}.sha256"));
-    fs::write(&sums, format!("{sum}  {name}.tar.gz\n"))?;
-    try_out(way, &archive, &name)?;
-    Ok([archive, sums])
+    pack(root, way, program, &name, &archive).with_context(|| name.clone())?;
+    let bytes = fs::metadata(&archive)?.len();
+    ensure!(bytes <= MOST, "{name}.tar.gz has {bytes} bytes, more than the {MOST} that it may have");
+    try_out(way, &archive, &name).with_context(|| name.clone())?;
+    Ok(archive)
 }
+
+/// The most that an archive may have, in bytes.
+const MOST: u64 = 25 << 20;
 
 /// Packs reproducibly: the same program and documents give the same bytes.
 fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> Result<()> {
@@ -196,10 +271,9 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
         header.set_cksum();
         tar.append_data(&mut header, format!("{name}/{path}"), bytes)
     };
-    let bytes = fs::read(program)?;
-    ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
-    add("agon", &bytes, 0o755)?;
+    add("agon", &fs::read(program)?, 0o755)?;
     add("INSTALL.txt", INSTALL.as_bytes(), 0o644)?;
+    add("install.sh", INSTALLER.as_bytes(), 0o755)?;
     for document in DOCUMENTS {
         add(document, &fs::read(root.join(document)).with_context(|| (*document).to_owned())?, 0o644)?;
     }
@@ -207,6 +281,15 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
     for (shell, file) in SHELLS {
         let text = said(way.command(program).args(["completions", shell]))?;
         add(&format!("completions/{file}"), text.as_bytes(), 0o644)?;
+    }
+    let manual = tempfile::tempdir()?;
+    said(way.command(program).args(["docs", "--man"]).arg(manual.path()))?;
+    let mut pages: Vec<PathBuf> = fs::read_dir(&manual)?.flatten().map(|entry| entry.path()).collect();
+    pages.sort();
+    ensure!(!pages.is_empty(), "the program has no manual pages");
+    for page in pages {
+        let file = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        add(&format!("man/{file}"), &fs::read(&page)?, 0o644)?;
     }
     tar.into_inner()?.finish()?.flush()?;
     Ok(())
@@ -261,6 +344,9 @@ fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()>
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(output.status.success(), "the packed program fails at `agon {line}`: {said}");
     }
+    if way.foreign.is_none() {
+        install_and_undo(place, &place.join(name))?;
+    }
     // The viewer prints its address and keeps running.
     let mut viewer = agon("watch r --no-open").stdout(Stdio::piped()).spawn()?;
     let mut address = String::new();
@@ -276,6 +362,69 @@ fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()>
     Ok(())
 }
 
+/// Installs what was unpacked and takes it away, with each shell that is here: nothing is written that was not said before, nothing of
+/// others is written over, and nothing is left.
+fn install_and_undo(place: &Path, unpacked: &Path) -> Result<()> {
+    for shell in [&["dash"][..], &["busybox", "sh"], &["sh"]] {
+        if Command::new(shell[0]).args(["-c", "true"]).output().is_err() {
+            println!("SKIPPED: the installer under {}, which is not installed", shell.join(" "));
+            continue;
+        }
+        let home = place.join(format!("home-{}", shell[0]));
+        let prefix = home.join("my tools");
+        fs::create_dir_all(&home)?;
+        let run = |script: &Path, more: &[&str]| -> Result<(bool, String)> {
+            let mut command = Command::new(shell[0]);
+            command.args(&shell[1..]).arg(script).args(more).env("HOME", &home).current_dir(&home);
+            let output = command.output()?;
+            let said = [output.stdout, output.stderr].concat();
+            Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+        };
+        let script = unpacked.join("install.sh");
+        let told = prefix.display().to_string();
+        let to = ["--prefix", told.as_str()];
+        let files = || files_below(&prefix);
+        let (done, planned) = run(&script, &[&to[..], &["--dry-run"]].concat())?;
+        ensure!(done && !prefix.exists(), "a dry run of the installer writes: {planned}");
+        let (done, said) = run(&script, &to)?;
+        ensure!(done, "the installer fails: {said}");
+        let installed = files()?;
+        ensure!(installed.len() > 60, "the installer wrote {installed:?}");
+        for file in &installed {
+            let line = format!("writes   {}", file.display());
+            ensure!(said.lines().any(|own| own == line), "the installer writes {} unsaid", file.display());
+            ensure!(planned.lines().any(|own| own == line), "a dry run does not say {}", file.display());
+        }
+        let (again, said) = run(&script, &to)?;
+        ensure!(again && files()? == installed, "installing again fails: {said}");
+        let (gone, said) = run(&prefix.join("share/agon/uninstall.sh"), &[])?;
+        ensure!(gone && !prefix.exists(), "uninstalling leaves {:?}: {said}", files()?);
+        // What somebody else wrote stays, whatever else there was to write.
+        fs::create_dir_all(prefix.join("bin"))?;
+        fs::write(prefix.join("bin/agon"), "another one")?;
+        let (done, said) = run(&script, &to)?;
+        ensure!(
+            !done && said.contains("was not written by this") && files()?.len() == 1,
+            "the installer writes over what is another's: {said}"
+        );
+    }
+    Ok(())
+}
+
+/// All files below a folder; none if it is not there.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut open, mut files) = (vec![folder.to_owned()], Vec::new());
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path)?.flatten().map(|entry| entry.path()));
+        } else if path.exists() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// Whether a program (ELF, 64 bits) needs the machine's own loader and libraries to start.
 pub fn has_interpreter(program: &[u8]) -> bool {
     const INTERPRETER: u64 = 3;
@@ -287,7 +436,7 @@ pub fn has_interpreter(program: &[u8]) -> bool {
 }
 
 /// What a command prints.
-fn said(command: &mut Command) -> Result<String> {
+pub fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("running {command:?}"))?;
     if !output.status.success() {
         bail!("{command:?} fails: {}", String::from_utf8_lossy(&output.stderr));
@@ -295,6 +444,6 @@ fn said(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -54,14 +54,17 @@ struct Package {
     name: String,
     version: String,
     licence: String,
+    /// As the package names them, if it does.
+    authors: Vec<String>,
     folder: PathBuf,
 }
 
-/// Not a package but part of the program all the same: the system's C library, linked in.
+/// Not packages but part of the program all the same: what the compilers link in.
 const LINKED: &str = "
-The program also contains the GNU C Library (https://sourceware.org/glibc), which is under the LGPL 2.1 or later. Whoever
-wants another version of that library in it can link it anew: the whole source of Agon is public, and `cargo xtask dist` is
-the command.
+The program also contains the standard library of Rust, under MIT or Apache-2.0; the runtime library of GCC, under the GPL 3
+with the GCC Runtime Library Exception, which allows it in programs under any licence; and the GNU C Library
+(https://sourceware.org/glibc), which is under the LGPL 2.1 or later. Whoever wants another version of that library in it can
+link it anew: the whole source of Agon is public, and `cargo xtask dist` is the command.
 ";
 /// Where Debian and its derivatives keep that licence.
 const LGPL: &str = "/usr/share/common-licenses/LGPL-2.1";
@@ -85,7 +88,11 @@ pub fn text(root: &Path, triple: &str) -> Result<String> {
         );
         let name = format!("{} {}", package.name, package.version);
         out += &format!("{name}: {}\n", package.licence);
-        for text in files(&package.folder)? {
+        let mut own = files(&package.folder)?;
+        if own.is_empty() {
+            own.push(standard(root, package)?);
+        }
+        for text in own {
             texts.entry(text).or_default().insert(name.clone());
         }
     }
@@ -108,22 +115,43 @@ fn is_allowed(expression: &str) -> bool {
     plain.split(" OR ").any(|all| all.split(" AND ").all(is_one))
 }
 
-/// The texts of a package: `LICENSE`, `LICENCE-MIT`, `COPYING`, `NOTICE` and the like.
+/// The texts of a package: `LICENSE`, `LICENCE-MIT`, `COPYING`, `NOTICE` and the like; those in a folder of licences, and those of foreign
+/// sources that it brings in a folder of theirs.
 fn files(folder: &Path) -> Result<Vec<String>> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let is_one = |path: &&PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-        path.is_file()
-            && ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"]
-                .iter()
-                .any(|word| name.starts_with(word))
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+    let within = |folder: &Path| -> Result<Vec<PathBuf>> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        Ok(paths)
     };
-    paths
-        .iter()
-        .filter(is_one)
-        .map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).replace('\r', "")))
-        .collect()
+    let starts = |path: &Path, words: &[&str]| words.iter().any(|word| name(path).starts_with(word));
+    let mut found = Vec::new();
+    for path in within(folder)? {
+        if path.is_file() && starts(&path, &["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"]) {
+            found.push(path);
+        } else if path.is_dir() {
+            let all = name(&path) == "LICENSES";
+            found.extend(
+                within(&path)?
+                    .into_iter()
+                    .filter(|below| below.is_file() && (all || starts(below, &["LICENSE"]))),
+            );
+        }
+    }
+    found.iter().map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).replace('\r', ""))).collect()
+}
+
+/// The text for a package that brings none and may be had under the MIT licence: its terms, and whom the package names.
+fn standard(root: &Path, package: &Package) -> Result<String> {
+    let name = &package.name;
+    ensure!(package.licence.contains("MIT"), "{name} brings no text of its licence, {}", package.licence);
+    let ours = fs::read_to_string(root.join("LICENSE-MIT"))?;
+    let terms = ours.find("Permission is hereby granted").context("LICENSE-MIT has the terms")?;
+    let whose = match package.authors.as_slice() {
+        [] => format!("the authors of {name}"),
+        authors => authors.join(", "),
+    };
+    Ok(format!("MIT License\n\nCopyright (c) {whose}\n\n{}", &ours[terms..]))
 }
 
 #[derive(Deserialize)]
@@ -138,6 +166,7 @@ struct Crate {
     name: String,
     version: String,
     license: Option<String>,
+    authors: Vec<String>,
     manifest_path: PathBuf,
     /// None for our own.
     source: Option<String>,
@@ -191,6 +220,7 @@ fn crates(root: &Path, triple: &str) -> Result<Vec<Package>> {
             name: one.name.clone(),
             version: one.version.clone(),
             licence: one.license.clone().with_context(|| format!("{} has no licence", one.name))?,
+            authors: one.authors.clone(),
             folder: one.manifest_path.parent().context("a package has a folder")?.to_owned(),
         });
     }
@@ -211,7 +241,7 @@ fn npm(root: &Path) -> Result<Vec<Package>> {
         let text =
             fs::read(folder.join("package.json")).with_context(|| format!("the npm package {name}"))?;
         let NpmPackage { name, version, license } = serde_json::from_slice(&text)?;
-        Ok(Package { name: format!("{name} (npm)"), version, licence: license, folder })
+        Ok(Package { name: format!("{name} (npm)"), version, licence: license, authors: Vec::new(), folder })
     };
     IN_PAGES.iter().map(package).collect()
 }
@@ -226,6 +256,12 @@ mod tests {
         for triple in ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"] {
             for package in crates(&root, triple).expect("cargo describes the packages") {
                 assert!(is_allowed(&package.licence), "{} is under {}", package.name, package.licence);
+            }
+            let text = text(&root, triple).expect("each has a text");
+            assert_eq!(text, super::text(&root, triple).expect("again"), "always the same");
+            // One that brings no text, one whose foreign sources bring theirs, and one that has them in a folder.
+            for part in ["\nMIT License\n\nCopyright (c) Mees Delzenne", "Fabrice Bellard", "crc-catalog 2"] {
+                assert!(text.contains(part), "{part}");
             }
         }
         assert!(is_allowed("MIT/Apache-2.0") && is_allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));

@@ -298,6 +298,28 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "season",
+        about: "200 teams for an hour on PostgreSQL: what 1,000 matches take, and whether the old contest is as quick as the young; 85 minutes, the last ten on an idle machine",
+        command: &[
+            "--config",
+            "env.AGON_TEAMS='200'",
+            "--config",
+            "env.AGON_SECONDS='3600'",
+            "--config",
+            "env.AGON_PAIRS='6'",
+            "--config",
+            "env.AGON_PAIR_SECONDS='60'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "season::",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "kills",
         about: "50 kills of two servers in network namespaces, their proxy, PostgreSQL, a bucket and two workers while the organiser acts: \
                 each act holds on both from its answer on, nothing acknowledged is lost (root; AGON_SEED); 10 minutes",
@@ -382,6 +404,18 @@ const PROOFS: &[Proof] = &[
                 kills of agon, as root, as an ordinary user with a group of its own and without; half an hour. After the \
                 name: only the proofs with this in their names",
         command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "vm"],
+    },
+    Proof {
+        name: "wheel",
+        about: "the package for Python in an empty environment of each Python here: the examples of its page, its tests, its types, and \
+                how soon there is a match; a minute beside building the program (AGON_PROGRAM names one), on an idle machine",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "wheel"],
+    },
+    Proof {
+        name: "image",
+        about: "the image in podman: which options give which level of the sandbox, and contests that refuse to be played below \
+                theirs; five minutes beside building the program (AGON_PROGRAM names one)",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "image"],
     },
     Proof {
         name: "analysis",
@@ -515,6 +549,9 @@ fn missing(proof: &Proof) -> Vec<String> {
     }
     if proof.name == "browsers" {
         return crate::web::missing();
+    }
+    if proof.name == "image" {
+        return crate::oci::missing();
     }
     if !proof.command.contains(&ARM64) {
         return Vec::new();

@@ -7,9 +7,13 @@ mod lean;
 mod licences;
 mod lines;
 mod long;
+mod oci;
+mod release;
 mod tests;
+mod tried;
 mod vm;
 mod web;
+mod wheel;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use dist::Form;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::register_conditional_shutdown;
 
@@ -40,9 +45,19 @@ cargo xtask long NAME
 cargo xtask fuzz TARGET... [--minutes N]
     Runs fuzz targets (or `all`), each for N minutes, and adds the runs to fuzz/README.md.
 
-cargo xtask dist [--target x86_64|aarch64|all]
+cargo xtask dist [--wheel | --image] [--target x86_64|aarch64|all]
     Packs the program into one archive for each kind of machine, with its checksum. `all`, the default, skips what cannot
     be built here, and says how to get what is missing.
+    --wheel   as a package for Python, one for each kind of machine (docs/python.md)
+    --image   as an image for containers, for all of them (docs/container.md)
+
+cargo xtask release [--target x86_64|aarch64|all] [--out FOLDER] [--again]
+    Makes everything that a release consists of, in one folder, with checksums (`target/agon-VERSION`). --again makes it
+    twice, in two folders, and compares the bytes.
+
+cargo xtask try-out [ARCHIVE]
+    Tries the archive of this machine's kind in two roots, Debian's smallest and one of busybox and musl: install, play, a
+    contest with a worker, uninstall. Needs root, and debootstrap, busybox-static and musl-tools.
 
 cargo xtask carry-over BACKUP NEW
     Makes the folder NEW of a contest from a backup that an agon from before the first release wrote.";
@@ -59,18 +74,16 @@ fn main() -> ExitCode {
     let done = match arguments.first().map(String::as_str) {
         Some("test") => test(&arguments[1..]),
         Some("fuzz") => fuzz::run(&root(), &arguments[1..]),
-        Some("dist") => match &arguments[1..] {
-            [] => dist::run(&root(), None),
-            [option, target] if option == "--target" => {
-                dist::run(&root(), Some(target.as_str()).filter(|target| *target != "all"))
-            }
-            _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
-        },
+        Some("dist") => dist(&arguments[1..]),
+        Some("release") => release::run(&root(), &arguments[1..]),
+        Some("try-out") => tried::run(&root(), &arguments[1..]),
         Some("lines") => lines::run(&root()),
         Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.
         Some("lean") => lean::run(&root()),
         Some("browsers") => web::browsers(),
+        Some("wheel") => wheel::prove(&root()),
+        Some("image") => oci::prove(&root()),
         Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))
@@ -88,6 +101,25 @@ fn main() -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// Packs the program in the form and for the machines that were asked for.
+fn dist(arguments: &[String]) -> Result<bool> {
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let form = match words.first() {
+        Some(&"--wheel") => Form::Wheel,
+        Some(&"--image") => Form::Image,
+        _ => Form::Archive,
+    };
+    if !matches!(form, Form::Archive) {
+        words.remove(0);
+    }
+    let machine = match words.as_slice() {
+        [] | ["--target", "all"] => None,
+        ["--target", machine] => Some(*machine),
+        _ => bail!("dist takes --wheel or --image, then `--target` and a kind of machine\n{USAGE}"),
+    };
+    Ok(!dist::run(&root(), machine, form)?.is_empty())
 }
 
 #[derive(Default)]
@@ -327,6 +359,12 @@ impl Counts {
             }
         }
     }
+}
+
+/// Cargo's folder.
+fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    root.join(target)
 }
 
 fn root() -> PathBuf {

@@ -10,7 +10,7 @@ use crate::{Moment, words};
 pub struct Contest {
     /// Its name.
     pub title: String,
-    /// The program that runs it: `agon 0.1.0`.
+    /// The program that runs it: `agon 0.9.0`.
     pub program: String,
     /// The game.
     pub game: String,

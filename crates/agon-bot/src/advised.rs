@@ -134,6 +134,7 @@ commands! {
     ReplayShow "replay-show" "agon replay show {} --turn {}"
     ServeAdd "serve-add" "agon serve add {} BOT --team NAME"
     ServeNew "serve-new" "agon serve {} --new GAME"
+    ServeClock "serve-clock" "agon serve clock {} --confirm"
     ServeContinue "serve-continue" "agon serve resume {}"
     ServePause "serve-pause" "agon serve pause {}"
     ServeResume "serve-resume" "agon serve {}"

@@ -23,6 +23,15 @@ pub fn never_block(descriptor: impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fcntl_setfl(descriptor, flags | rustix::fs::OFlags::NONBLOCK)?)
 }
 
+/// The time since boot, in milliseconds: the machine may have slept meanwhile, and nobody can set it. Asked of the C library, as the
+/// machine's clock is: whoever puts another clock under this program puts it under both.
+pub fn since_boot_ms() -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes the time there, and every Linux has this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time) };
+    time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+}
+
 /// Whether this user may execute the file.
 pub fn may_execute(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;

@@ -118,6 +118,10 @@ pub struct SiteSection {
     pub trusted_proxies: Vec<String>,
     /// Wrong passwords for one account from one address in a quarter of an hour; by default ten.
     pub wrong_passwords: Option<u32>,
+    /// The program that sends mail, with its arguments; by default none is sent.
+    pub mail: Vec<String>,
+    /// Whoever hands in needs a mail address of one of these domains; by default of none.
+    pub mail_domains: Vec<String>,
 }
 
 /// A date with a time, as in TOML.
@@ -308,6 +312,8 @@ fn hint(line: &str) -> String {
         "bosses",
         "trusted_proxies",
         "wrong_passwords",
+        "mail",
+        "mail_domains",
         "matches",
         "[site]",
         "[ladder]",

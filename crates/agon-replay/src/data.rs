@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The start of a replay, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// The program that wrote it: `agon 0.1.0`.
+    /// The program that wrote it: `agon 0.9.0`.
     pub program: String,
     pub game: String,
     /// The version of the game's rules.

@@ -280,8 +280,19 @@ mod on_linux {
         }
     }
 
+    /// What leaves room for all walls in a container of podman, for whom the file is there that it puts into each.
+    fn podman() -> Option<&'static str> {
+        Path::new("/run/.containerenv").exists().then_some(
+            "podman run --cgroupns=private --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
+             --security-opt unmask=ALL ..., without --user (agon docs container)",
+        )
+    }
+
     fn of_group(why: &str) -> Shortcoming {
-        let fix = if Path::new("/.dockerenv").exists() {
+        let version_2 = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+        let fix = if let Some(podman) = podman() {
+            if version_2 { podman } else { "give the container's cgroup to its user (agon docs container)" }
+        } else if Path::new("/.dockerenv").exists() {
             "docker run --cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw ..."
         } else if Path::new("/run/systemd/system").exists() {
             match rustix::process::geteuid().is_root() {
@@ -300,6 +311,7 @@ mod on_linux {
         let docker = Path::new("/.dockerenv").exists();
         let fix = match (refusal.step.as_str(), refusal.errno) {
             ("namespaces", libc::ENOSPC) => "sudo sysctl user.max_user_namespaces=10000",
+            _ if podman().is_some() => podman().unwrap_or_default(),
             ("namespaces", libc::EPERM | libc::ENOSYS) if docker => {
                 "docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined ..."
             }

@@ -8,6 +8,7 @@
 
 // In reading order.
 pub mod asked;
+pub mod clock;
 mod planning;
 pub mod quotas;
 pub mod results;
@@ -15,6 +16,7 @@ pub mod tick;
 
 pub mod fleet;
 pub mod inside;
+pub mod mail;
 pub mod room;
 pub mod rulings;
 pub mod settings;
@@ -37,7 +39,7 @@ mod packed;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use agon_ladder::{PLACED, Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
@@ -52,6 +54,7 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::{Mutex, watch};
 
+use clock::ServerClock;
 use facts::Facts;
 use planning::{Plans, Wanted};
 use quotas::Quotas;
@@ -95,6 +98,8 @@ pub struct ContestServer {
     settings: RwLock<Arc<ContestSettings>>,
     /// What this server's file says, under the server's name.
     file: std::sync::Mutex<Option<(String, FileSettings)>>,
+    /// The clock that it goes by; in tests there may be none.
+    clock: OnceLock<Arc<ServerClock>>,
     terms: ContestTerms,
     table: Arc<PreparedGame>,
     key: TableKey,
@@ -170,6 +175,7 @@ impl ContestServer {
             objects,
             settings: RwLock::new(Arc::new(contest.settings.unwrap_or_default())),
             file: std::sync::Mutex::default(),
+            clock: OnceLock::new(),
             terms: setting.terms.clone(),
             table,
             key: key(&setting.terms),
@@ -196,8 +202,8 @@ impl ContestServer {
             done: watch::Sender::new(()),
             known: Mutex::default(),
         };
-        let program = agon_replay::data::PROGRAM.to_owned();
-        server.store.act(SeatBosses { contest: server.contest(), program, now }).await?;
+        let built_ins = agon_contest::content::BUILT_INS;
+        server.store.act(SeatBosses { contest: server.contest(), built_ins, now }).await?;
         server.learnt.lock().await.facts.read(&server.store, i64::MAX).await?;
         server.keep_board(now, true).await?;
         Ok(server)
@@ -278,6 +284,18 @@ impl ContestServer {
     pub async fn close(&self) {
         self.store.clone().close().await;
     }
+}
+
+/// Tells the server of a folder from others of its contest: the machine's name and the folder's.
+pub fn server_name(folder: &Path) -> String {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("{machine} {}", name_of(folder))
+}
+
+/// The name of a contest that was given none: that of its folder.
+pub fn name_of(folder: &Path) -> String {
+    let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    full.file_name().map_or_else(|| "contest".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Takes in what an organiser hands in, a tar of a bot's files, whether the contest is running or not: first the object, then one short

@@ -17,6 +17,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::ServerError;
+use crate::mail::is_host;
 
 /// The most members of a team, whatever the organiser says.
 pub const LARGEST_TEAM: u8 = 20;
@@ -57,6 +58,7 @@ keys! {
     TeamSize = "team_size" in "site", "the most members of a team, from 1 to 20";
     SignUp = "sign_up" in "site", "who may sign up: open, invite (with a code), closed";
     WrongPasswords = "wrong_passwords" in "site", "wrong passwords for one account from one network in a quarter of an hour";
+    MailDomains = "mail_domains" in "site", "whoever hands in has confirmed a mail address of one of these: school.example,uni.example; nothing: of any, or of none";
     Bosses = "bosses" in "site", "the built-in bots on the ladder: builtin:NAME,builtin:NAME";
     Matches = "matches" in "ladder", "rated matches that a version plays";
     DecideTop = "decide_top" in "", "pages say how certain it is who the best this many are";
@@ -100,6 +102,7 @@ impl SettingKey {
             Self::TeamSize => settings.team_size.to_string(),
             Self::SignUp => settings.sign_up.map_or("", SignUpWord::word).to_owned(),
             Self::WrongPasswords => settings.wrong_passwords.to_string(),
+            Self::MailDomains => settings.mail_domains.join(","),
             Self::Bosses => settings.bosses.join(","),
             Self::Matches => settings.matches.to_string(),
             Self::DecideTop => settings.decide_top.to_string(),
@@ -154,6 +157,7 @@ impl SettingKey {
                 let wrong = number(text, 3..=1_000).ok_or("Wrong passwords: a number from 3 to 1000.")?;
                 settings.wrong_passwords = wrong;
             }
+            Self::MailDomains => settings.mail_domains = domains(text.split(','))?,
             Self::Bosses => settings.bosses = bosses(text, game)?,
             Self::Matches => {
                 let matches =
@@ -295,7 +299,7 @@ pub async fn change(
             said,
             by: who.account,
             actor: who.actor.to_owned(),
-            program: agon_replay::data::PROGRAM.to_owned(),
+            built_ins: agon_contest::content::BUILT_INS,
             now,
         };
         match store.act(act).await? {
@@ -409,6 +413,14 @@ impl FileSettings {
         if !(3..=1_000).contains(&wrong_passwords) {
             return Err(wrong("wrong_passwords", "a number from 3 to 1000"));
         }
+        let mail_domains = domains(site.mail_domains.iter().map(String::as_str));
+        let mail_domains = mail_domains.map_err(|why| wrong("mail_domains", &why))?;
+        if site.mail.is_empty() && !mail_domains.is_empty() {
+            return Err(wrong(
+                "mail_domains",
+                "nobody can confirm an address here: `mail` names the program that sends mail",
+            ));
+        }
         if workers.speed.is_some_and(|speed| !speed.is_finite() || speed <= 0.0) {
             return Err(wrong(
                 "workers",
@@ -429,6 +441,7 @@ impl FileSettings {
             team_size,
             sign_up: site.sign_up,
             wrong_passwords,
+            mail_domains,
             bosses: site.bosses.clone().unwrap_or_else(builtins),
             matches: file.ladder.matches,
             decide_top: file.decide_top.unwrap_or(usually.decide_top),
@@ -481,6 +494,24 @@ fn differences(
         (says != holds).then_some(FileDifference { key, says, holds })
     };
     said.filter_map(differs).collect()
+}
+
+/// The most domains of mail addresses that a contest names.
+const MOST_DOMAINS: usize = 20;
+
+/// The domains that somebody names for mail addresses, in small letters.
+fn domains<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
+    let names: Vec<String> =
+        names.map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty()).collect();
+    if names.len() > MOST_DOMAINS {
+        return Err(format!("Mail domains: {MOST_DOMAINS} at most."));
+    }
+    match names.iter().find(|name| !is_host(name)) {
+        Some(wrong) => {
+            Err(format!("Mail domains: `{wrong}` is not a domain; write them like school.example."))
+        }
+        None => Ok(names),
+    }
 }
 
 /// The bots inside the program that somebody names for the ladder.
@@ -559,6 +590,7 @@ mod tests {
             opens: Some(Time(1_795_416_000_000)),
             closes: Some(Time(1_796_490_000_000)),
             sign_up: Some(SignUpWord::Open),
+            mail_domains: vec!["school.example".into(), "uni.example".into()],
             bosses: vec!["builtin:random".into(), "builtin:greedy".into()],
             trust_bots: true,
             level: Some("C".into()),
@@ -595,6 +627,7 @@ mod tests {
             ("speed", "inf", "Speed:"),
             ("trust_bots", "yes", "Trusting all bots: true or false."),
             ("wrong_passwords", "1", "Wrong passwords:"),
+            ("mail_domains", "a.b,@school.example", "Mail domains: `@school.example` is not a domain"),
             ("decide_top", "0", "Best bots to decide:"),
         ] {
             let why = wrong(word, text);
@@ -634,6 +667,9 @@ mod tests {
         assert!(read("closes = 2026-12-05").unwrap_err().contains("is not a date with a time"));
         assert!(read("time_zone = 'Vienna'").unwrap_err().contains("time_zone"));
         assert!(read("wrong_passwords = 0").unwrap_err().contains("from 3 to 1000"));
+        assert!(read("mail_domains = ['a.b']").unwrap_err().contains("nobody can confirm an address here"));
+        let domains = read("mail = ['send']\nmail_domains = ['School.example']").expect("good").mail_domains;
+        assert_eq!(domains, ["school.example"]);
         assert!(read("team_size = 21").unwrap_err().contains("1 to 20"));
         assert!(read("sign_up = 'all'").unwrap_err().contains("unknown variant"));
         assert!(

@@ -7,11 +7,12 @@ use agon_bot::advised::NextCommand;
 use agon_ladder::{LadderRow, StandingVersion, Table, shown};
 use agon_store::reads::Counts;
 use agon_store::{
-    ContestRow, ContestStore, EntrantId, EntrantVersion, Event, Objects, Store, VersionId, VersionState,
+    ClockDoubt, ContestRow, ContestStore, EntrantId, EntrantVersion, Event, Objects, Store, VersionId,
+    VersionState,
 };
 
 use crate::facts::Facts;
-use crate::{ServerError, bosses_of, key, recomputed, terms_of};
+use crate::{ServerError, bosses_of, clock, key, recomputed, server_name, terms_of};
 
 /// The state of a contest.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct ContestStatus {
     pub upto: i64,
     /// The last entries of the audit log, newest first.
     pub events: Vec<Event>,
+    /// The servers whose clocks are in doubt.
+    pub clocks: Vec<ClockDoubt>,
 }
 
 /// A version with fewer rated matches leaves its place to the one before it.
@@ -47,6 +50,11 @@ pub async fn look(folder: &Path) -> Result<(ContestStore, ContestRow), ServerErr
     }
     let store = Store::open(folder).await?.only().await?.ok_or_else(none)?;
     let contest = store.now().await?;
+    // A command goes by the same clock as the server here.
+    let own = server_name(folder);
+    if let Some(doubt) = store.clock_doubts().await?.into_iter().find(|doubt| doubt.server == own) {
+        store.heeds(move || Some(clock::what(&doubt)));
+    }
     Ok((store, contest))
 }
 
@@ -65,9 +73,9 @@ pub async fn status(folder: &Path) -> Result<ContestStatus, ServerError> {
     let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &versions));
     let board = lines(&table, &versions, &owners, &out);
     let counts = store.counts().await?;
-    let events = store.events(20).await?;
+    let (events, clocks) = (store.events(20).await?, store.clock_doubts().await?);
     store.close().await;
-    Ok(ContestStatus { contest, counts, versions, board, upto: facts.upto, events })
+    Ok(ContestStatus { contest, counts, versions, board, upto: facts.upto, events, clocks })
 }
 
 /// The lines of the board for this table and these versions, without those that are out.

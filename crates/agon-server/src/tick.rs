@@ -72,13 +72,14 @@ impl ContestServer {
     /// Store errors.
     pub async fn look_after(&self, now: Time) -> Result<Ticked, ServerError> {
         let mut ticked = Ticked::default();
-        if let Some(count) = self.quotas.due(now) {
+        let is_good = self.tell_clock().await?;
+        if is_good && let Some(count) = self.quotas.due(now) {
             let day = count.day;
             self.quotas.counted(day, self.store.act(count).await?, now);
         }
         self.say_file(now).await?;
         let contest = self.now().await?;
-        if !self.store.keeps().await? {
+        if !self.keeps().await? || !is_good {
             self.learnt.lock().await.facts.read(&self.store, i64::MAX).await?;
             return Ok(ticked);
         }
@@ -91,6 +92,15 @@ impl ContestServer {
             self.store.act(Drained { contest: self.contest(), now }).await?;
         }
         Ok(ticked)
+    }
+
+    /// Whether this server looks after the contest: not while its clock is in doubt, so that another can.
+    async fn keeps(&self) -> Result<bool, ServerError> {
+        if self.doubts_clock().await {
+            self.store.leaves().await;
+            return Ok(false);
+        }
+        Ok(self.store.keeps().await?)
     }
 
     /// Says that this server is there, and what its file says.
@@ -140,7 +150,7 @@ impl ContestServer {
     /// # Errors
     /// Store errors.
     pub async fn rate(&self, now: Time) -> Result<(), ServerError> {
-        if self.store.keeps().await? {
+        if self.keeps().await? {
             return self.keep_board(now, false).await;
         }
         if self.learnt.lock().await.is_due(now) {
@@ -320,7 +330,8 @@ impl ContestServer {
     pub async fn keep_board(&self, now: Time, at_once: bool) -> Result<(), ServerError> {
         let is_due = {
             let learnt = self.learnt.lock().await;
-            learnt.facts.upto != learnt.board.0 && (at_once || learnt.is_due(now))
+            let is_due = at_once || learnt.is_due(now);
+            is_due && learnt.facts.upto != learnt.board.0 && !self.doubts_clock().await
         };
         if !is_due {
             return Ok(());
@@ -364,13 +375,18 @@ impl Learnt {
     /// Whether the board is due to show something new.
     fn is_due(&self, now: Time) -> bool {
         let (upto, made) = self.board;
-        self.facts.upto != upto && now.0 - made.0 >= BOARD_MS
+        self.facts.upto != upto && is_past(made, BOARD_MS, now)
     }
+}
+
+/// Whether so many milliseconds have passed since then, or the clock was set back meanwhile.
+pub(crate) fn is_past(then: Time, ms: i64, now: Time) -> bool {
+    (now.0 - then.0).abs() >= ms
 }
 
 /// Whether something is due that is done every so many milliseconds, and was begun `last`. If so, it begins now.
 pub(crate) fn begin_if_due(last: &mut Time, every_ms: i64, now: Time) -> bool {
-    let due = now.0 - last.0 >= every_ms;
+    let due = is_past(*last, every_ms, now);
     if due {
         *last = now;
     }

@@ -30,12 +30,14 @@ pub mod exports;
 pub mod guesses;
 pub mod incoming;
 pub mod limits;
+pub mod mail;
 pub mod passwords;
 pub mod problem;
 pub mod redirect;
 pub mod secrets;
 pub mod settings;
 pub mod throttle;
+pub mod totp;
 
 pub mod listen;
 pub mod tls;

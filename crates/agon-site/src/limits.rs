@@ -61,7 +61,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
     pub fn count(&self, key: K, most: u32, now: Time) -> Result<(), Time> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= MOST && !counts.contains_key(&key) {
-            counts.retain(|_, (begun, _)| now.0 - *begun < self.length);
+            counts.retain(|_, (begun, _)| self.lasts(*begun, now));
             if counts.len() >= MOST {
                 // More than is ever legitimate: the oldest half is forgotten.
                 let mut begun: Vec<i64> = counts.values().map(|(begun, _)| *begun).collect();
@@ -71,7 +71,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
             }
         }
         let (begun, count) = counts.entry(key).or_insert((now.0, 0));
-        if now.0 - *begun >= self.length {
+        if !self.lasts(*begun, now) {
             (*begun, *count) = (now.0, 0);
         }
         if *count >= most {
@@ -81,11 +81,16 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         Ok(())
     }
 
+    /// Whether what was begun then is still counted: not once the clock was set back by more than that takes.
+    fn lasts(&self, begun: i64, now: Time) -> bool {
+        (now.0 - begun).abs() < self.length
+    }
+
     /// How many of this many may still be counted, and when they are all there again.
     pub fn room(&self, key: &K, most: u32, now: Time) -> (u32, Time) {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match counts.get(key) {
-            Some((begun, count)) if now.0 - *begun < self.length => {
+            Some((begun, count)) if self.lasts(*begun, now) => {
                 (most.saturating_sub(*count), Time(*begun + self.length))
             }
             _ => (most, now),
@@ -95,7 +100,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
     /// Whether this many were counted.
     pub fn is_full(&self, key: &K, most: u32, now: Time) -> bool {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.get(key).is_some_and(|(begun, count)| now.0 - *begun < self.length && *count >= most)
+        counts.get(key).is_some_and(|(begun, count)| self.lasts(*begun, now) && *count >= most)
     }
 
     /// Takes one back.

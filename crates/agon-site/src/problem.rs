@@ -76,6 +76,17 @@ impl Refused {
         problem
     }
 
+    /// The server's clock is in doubt, for the organisers to confirm.
+    fn clock(what: &str) -> Self {
+        let text = format!(
+            "It {what}. Nothing is played or accepted until its clocks have agreed for a minute and an organiser has confirmed the time; \
+             the contest then goes on by itself, and nothing accepted before is lost. Nothing was done just now: try again later."
+        );
+        let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "The server's clock is in doubt", text);
+        problem.again = Some(30);
+        problem
+    }
+
     /// The bucket with the objects does not answer, for the organisers to mend.
     fn no_objects() -> Self {
         let mut problem = Self::new(
@@ -135,10 +146,13 @@ impl IntoResponse for Refused {
 
 impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
-        // For whoever runs the server; the cause concerns nobody else.
-        tracing::warn!("a request could not be answered: {error}");
+        // For whoever runs the server; the cause concerns nobody else. A clock in doubt is said once.
+        if !matches!(error, StoreError::Clock(_)) {
+            tracing::warn!("a request could not be answered: {error}");
+        }
         match error {
             StoreError::Away(_) => Self::away(),
+            StoreError::Clock(what) => Self::clock(&what),
             error if error.is_full() => Self::no_room(),
             error if error.is_bucket_away() => Self::no_objects(),
             _ => Self::ours(),

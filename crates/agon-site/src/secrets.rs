@@ -4,6 +4,8 @@ use agon_store::Sha;
 pub use agon_web::gate::same;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
 
 /// The characters of codes that people read to each other: no two look or sound alike.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -58,6 +60,13 @@ pub fn typed_recovery_code(text: &str) -> String {
 /// The hash under which a secret is stored.
 pub fn sha(secret: &str) -> Sha {
     Sha::of(secret)
+}
+
+/// The signature of these words with this key.
+pub fn signed(key: &str, words: &str) -> String {
+    let mut signed = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key of any length");
+    signed.update(words.as_bytes());
+    URL_SAFE_NO_PAD.encode(signed.finalize().into_bytes())
 }
 
 /// The token in the forms of a session: only those who can read a page of this session know it.

@@ -19,6 +19,9 @@ pub use agon_server::settings::LARGEST_TEAM;
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
 
+/// The most words of the command that sends mail.
+const MOST_WORDS: usize = 32;
+
 /// What a map is called that the seed makes or picks, before a match names it.
 pub const MADE_MAP: &str = "generated map";
 
@@ -32,6 +35,8 @@ pub struct OwnFile {
     maps: Vec<String>,
     /// Proxies before the one on this machine.
     proxies: Vec<IpNet>,
+    /// The program that sends mail, with its arguments; nothing if none is sent.
+    mail: Vec<String>,
     /// Folders of packages that all bots can read, by their last path component.
     packages: Vec<String>,
     /// What it says of settings, with which the contest was founded or not: they decide nothing any more.
@@ -58,6 +63,7 @@ impl OwnFile {
     pub fn of(file: &ContestFile, usual: String) -> Result<Self, String> {
         let proxies = file.site.trusted_proxies.iter().map(|text| network(text));
         let proxies = proxies.collect::<Result<_, _>>().map_err(|why| file.wrong("trusted_proxies", &why))?;
+        check_program(&file.site.mail).map_err(|why| file.wrong("mail", &why))?;
         let last =
             |place: &String| Path::new(place).file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Self {
@@ -65,6 +71,7 @@ impl OwnFile {
             rules: file.rules.clone().unwrap_or_default(),
             maps: file.maps.clone(),
             proxies,
+            mail: file.site.mail.clone(),
             packages: file.sandbox.packages.iter().filter_map(last).collect(),
             settings: FileSettings::of(file, usual)?,
         })
@@ -95,6 +102,8 @@ pub struct Settings {
     pub sign_up: Option<SignUpWord>,
     /// Proxies before the one on this machine.
     pub proxies: Vec<IpNet>,
+    /// The program that sends mail, with its arguments; nothing if none is sent.
+    pub mail: Vec<String>,
     /// Wrong passwords for one account from one network in a quarter of an hour.
     pub wrong_passwords: u32,
     /// The number of rated matches a version plays.
@@ -136,6 +145,7 @@ impl Settings {
             team_size: held.team_size,
             sign_up: held.sign_up,
             proxies: own.proxies.clone(),
+            mail: own.mail.clone(),
             wrong_passwords: held.wrong_passwords,
             matches: held.matches,
             best: held.decide_top,
@@ -147,6 +157,11 @@ impl Settings {
             image: held.image.clone(),
             held,
         }
+    }
+
+    /// Whether this machine sends mail.
+    pub fn sends_mail(&self) -> bool {
+        !self.mail.is_empty()
     }
 
     /// Why nothing can be uploaded at this time, in the words of pages and programs; none when it can.
@@ -208,6 +223,18 @@ pub fn network(text: &str) -> Result<IpNet, String> {
     one.or_else(|_| text.parse()).map_err(|_| {
         format!("`{text}` is neither an address nor a network; write them as \"10.0.0.7\" or \"10.0.0.0/8\"")
     })
+}
+
+/// Checks what is said of the program that sends mail. Whether it is there is seen when it is started.
+fn check_program(words: &[String]) -> Result<(), String> {
+    let Some(program) = words.first() else { return Ok(()) };
+    if words.len() > MOST_WORDS || words.iter().any(|word| word.contains('\0')) {
+        return Err(format!("a program with at most {} arguments, none with a zero byte", MOST_WORDS - 1));
+    }
+    if program.is_empty() || program.contains('/') && !program.starts_with('/') {
+        return Err("the program comes first, by its whole path: [\"/usr/sbin/sendmail\", \"-t\"]".to_owned());
+    }
+    Ok(())
 }
 
 /// What the organiser's form sends.
@@ -373,6 +400,18 @@ mod tests {
     fn try_own(site: &str) -> Result<OwnFile, String> {
         let file = ContestFile::parse(&format!("game = '{GAME}'\n[site]\n{site}\n"))?;
         OwnFile::of(&file, "folder".into())
+    }
+
+    #[test]
+    fn the_program_that_sends_mail_is_read_strictly() {
+        assert!(own("").mail.is_empty() && own("mail = []").mail.is_empty());
+        assert_eq!(own("mail = ['/usr/sbin/sendmail', '-t']").mail, ["/usr/sbin/sendmail", "-t"]);
+        assert_eq!(own("mail = ['msmtp']").mail, ["msmtp"]);
+        for wrong in ["['send/mail']", "['']", "['./send']", "[\"send\\u0000\"]"] {
+            let why = try_own(&format!("mail = {wrong}")).expect_err(wrong);
+            assert!(why.contains("`mail`: "), "{why}");
+        }
+        assert!(try_own("mail = '/usr/sbin/sendmail -t'").is_err(), "a list, not a line for a shell");
     }
 
     #[test]

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use agon_api::contest::Machine;
 use agon_ladder::TableHead;
 use agon_server::{Board, ContestServer};
 use agon_store::reads::Pulse;
-use agon_store::{ContestId, ContestStore, Entrant, Time};
+use agon_store::{ContestId, ContestStore, Entrant, StoreError, Time};
 use ipnet::IpNet;
 use tokio::sync::{Mutex, watch};
 
 use crate::bench::LoadTest;
 use crate::exports::Exports;
 use crate::limits::RequestLimits;
+use crate::mail::Mailer;
 use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
@@ -24,11 +25,6 @@ use crate::secrets;
 use crate::settings::{MADE_MAP, OwnFile, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
-
-/// How long the database may take to answer the simplest of questions.
-const ANSWERS: Duration = Duration::from_millis(2_300);
-/// How long after its answer it is asked again. Together, visitors wait for three seconds at most.
-const LOOKS: Duration = Duration::from_millis(500);
 
 /// How many names of maps are kept: a few hundred bytes each.
 const MOST_GROUNDS: usize = 20_000;
@@ -79,6 +75,8 @@ pub struct Site {
     pub limits: RequestLimits,
     /// The limits on passwords that are tried.
     pub throttle: Throttle,
+    /// The mail on its way.
+    pub mailer: Mailer,
     /// The password hasher.
     pub passwords: Passwords,
     /// The requests answered so far.
@@ -105,6 +103,8 @@ pub struct Site {
     meter: OnceLock<String>,
     /// Where workers come to, if not to the site.
     workers_at: OnceLock<String>,
+    /// Where people come to, as the program has printed it.
+    people_at: OnceLock<String>,
     /// Exports in progress.
     pub exports: Exports,
 }
@@ -144,6 +144,7 @@ impl Site {
             way,
             limits,
             throttle,
+            mailer: Mailer::default(),
             passwords,
             requests,
             bench: LoadTest::default(),
@@ -160,6 +161,7 @@ impl Site {
             proxies: OnceLock::new(),
             meter,
             workers_at: OnceLock::new(),
+            people_at: OnceLock::new(),
             exports,
         }))
     }
@@ -228,6 +230,16 @@ impl Site {
     /// Sets that address.
     pub fn workers_come_to(&self, address: String) {
         let _ = self.workers_at.set(address);
+    }
+
+    /// The address that people come to, for links in mail: never what a request says of itself, which anybody may have written.
+    pub fn people_at(&self) -> Option<&str> {
+        self.people_at.get().map(String::as_str)
+    }
+
+    /// Sets that address.
+    pub fn people_come_to(&self, address: String) {
+        let _ = self.people_at.set(address);
     }
 
     /// The hash of the token that allows reading metrics from elsewhere; none where nobody may.
@@ -337,9 +349,7 @@ impl Site {
 
     /// Asks the database whether it is there, again and again.
     pub async fn look_out(&self) {
-        let mut lookout = self.store().lookout();
-        loop {
-            let asked = lookout.ask(ANSWERS).await;
+        let tell = |asked: Result<(), StoreError>| {
             let is_away = asked.is_err();
             if let Err(why) = asked
                 && !*self.away.borrow()
@@ -347,8 +357,8 @@ impl Site {
                 tracing::warn!("{why}; pages say so until it answers");
             }
             self.away.send_if_modified(|away| std::mem::replace(away, is_away) != is_away);
-            tokio::time::sleep(LOOKS).await;
-        }
+        };
+        self.server.look_out(tell).await;
     }
 
     /// Checks whether something changed, if anybody is watching.

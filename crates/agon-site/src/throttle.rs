@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agon_store::{LoginId, Time};
+use agon_store::{AccountId, LoginId, Time};
 
 use crate::gate::Device;
 use crate::limits::{Places, QUARTER, Whose, Windows, neighbourhood, network};
@@ -30,6 +30,9 @@ const WAITING: u32 = 20;
 /// How many of them in one neighbourhood, where the turns are those of a name: somebody who has many networks of one
 /// neighbourhood does not take the places of all others.
 const WAITING_NEAR: u32 = 2;
+/// Wrong codes of a second factor for one account from everywhere in an hour, by somebody who has the password. Three of a million are right
+/// at a time: guessing takes years.
+const CODES: u32 = 10;
 /// Names are compared by their beginnings.
 const COMPARED: usize = 64;
 
@@ -63,6 +66,7 @@ pub struct Throttle {
     names: Windows<String>,
     networks: Windows<IpAddr>,
     owners: Windows<LoginId>,
+    codes: Windows<AccountId>,
     turns_of_names: Turns<String>,
     turns_of_networks: Turns<IpAddr>,
 }
@@ -74,6 +78,7 @@ impl Default for Throttle {
             names: Windows::new(QUARTER),
             networks: Windows::new(QUARTER),
             owners: Windows::new(QUARTER),
+            codes: Windows::new(4 * QUARTER),
             turns_of_names: Turns::default(),
             turns_of_networks: Turns::default(),
         }
@@ -139,6 +144,17 @@ impl Throttle {
     /// When there is room again.
     pub fn confirm(&self, login: LoginId, tries: u32, now: Time) -> Result<(), Time> {
         self.owners.count(login, tries, now)
+    }
+
+    /// Whether codes of an app are accepted for this account: wrong ones of others close that, and leave its owner the recovery codes.
+    pub fn is_code_open(&self, account: AccountId, now: Time) -> bool {
+        !self.codes.is_full(&account, CODES, now)
+    }
+
+    /// A code was wrong.
+    pub fn wrong_code(&self, account: AccountId, now: Time) {
+        // Where it is full, it is full already.
+        let _ = self.codes.count(account, CODES, now);
     }
 
     /// The owner has confirmed it.

@@ -11,11 +11,14 @@ pub mod annul;
 pub mod asked;
 pub mod batch;
 pub mod building;
+pub mod clocks;
 pub mod contest;
 pub mod enrol;
 pub mod expire;
+pub mod factor;
 mod held;
 pub mod lease;
+pub mod mail;
 pub mod people;
 pub mod plan;
 pub mod recheck;
@@ -37,10 +40,13 @@ pub use annul::{Annul, WhatAgain};
 pub use asked::{ForgetDrafts, MatchRequested, OwnBot, Release, RequestMatch};
 pub use batch::{JudgeAll, PostAll};
 pub use building::{Building, RecordBuild};
+pub use clocks::{ConfirmClock, DoubtClock, TrustClock};
 pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
+pub use factor::{DropFactor, OfferFactor, UseCode, UseFactor};
 pub use lease::{Lease, LeaseGrant, Meet, StandBy};
+pub use mail::{ConfirmMail, SetMail};
 pub use people::{
     Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TokensLeft,
     TokensToEnd, Which,
@@ -78,6 +84,10 @@ pub trait Act: Send + Sync + Sized + 'static {
 
     /// When acts of this kind are done if others wait as well.
     const TURN: ActTurn = ActTurn::Usual;
+
+    /// Whether it waits while this server's clock is in doubt ([`Store::heeds`](crate::Store::heeds)). What only says who is there, or lets
+    /// somebody in, does not.
+    const BY_CLOCK: bool = true;
 
     /// Does it. May be called again when the transaction failed.
     fn run<'a>(

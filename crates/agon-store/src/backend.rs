@@ -46,6 +46,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004_clocks.sql"),
+    include_str!("migrations/0005_factor.sql"),
 ];
 /// How many reading connections there may be.
 const READERS: u32 = 4;

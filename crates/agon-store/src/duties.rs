@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::backend::{self, Conn, Place};
-use crate::{Store, StoreError, Time};
+use crate::{Store, StoreError};
 
 /// How long the database may take to say who looks after the contest.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -125,13 +125,9 @@ impl Store {
         Lookout { place: self.duties.place.clone(), conn: None }
     }
 
-    /// How far a clock that shows `now` is ahead of the database's, in milliseconds. None for a file, where both are on one machine.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn clock_apart(&self, now: Time) -> Result<Option<i64>, StoreError> {
-        let mut conn = self.reader.acquire().await?;
-        Ok(backend::clock(&mut conn).await?.map(|theirs| now.0 - theirs))
+    /// Lets another server look after the contest, until this one asks again whether it does.
+    pub async fn leaves(&self) {
+        self.duties.end().await;
     }
 
     /// Waits until no other server is planning.

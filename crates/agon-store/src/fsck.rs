@@ -176,9 +176,9 @@ const RULES: &[Rule] = &[
                  WHERE b.kind = 'ladder' AND e.version_id IS NULL LIMIT 20",
     },
     Rule {
-        holds: "a deleted account has no password, no rights and no secrets left",
+        holds: "a deleted account has no password, no mail address, no rights and no secrets left",
         breaks: "SELECT 'account', a.id FROM accounts a WHERE a.withdrawn_ms IS NOT NULL AND (a.password IS NOT NULL \
-                 OR a.organiser OR EXISTS (SELECT 1 FROM logins l WHERE l.account_id = a.id) \
+                 OR a.mail IS NOT NULL OR a.organiser OR EXISTS (SELECT 1 FROM factors f WHERE f.account_id = a.id) OR EXISTS (SELECT 1 FROM logins l WHERE l.account_id = a.id) \
                  OR EXISTS (SELECT 1 FROM recovery_codes r WHERE r.account_id = a.id) \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.account_id = a.id AND m.to_ms IS NULL)) LIMIT 20",
     },

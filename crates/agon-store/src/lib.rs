@@ -38,7 +38,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
@@ -123,6 +123,12 @@ pub enum StoreError {
     /// The target of a move holds an older copy of the contest, which the move would replace: a sentence about it.
     #[error("{0}")]
     Older(String),
+    /// The clock of this server is in doubt: what is wrong with it.
+    #[error(
+        "the clock of this server {0}: nothing is accepted, handed out or sealed there until its clocks have agreed for a minute and an \
+         organiser has confirmed the time"
+    )]
+    Clock(String),
     /// The writer has ended.
     #[error("the store is closed")]
     Closed,
@@ -204,7 +210,11 @@ pub struct Store {
     reader: Pool,
     callers: callers::Callers,
     duties: Arc<Duties>,
+    heeded: Arc<OnceLock<Doubt>>,
 }
+
+/// Says what is wrong with the clock whose time acts are given, if anything is.
+type Doubt = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// One contest of a store. What concerns a contest as a whole is read here, so that nothing is read without saying of which contest; what
 /// names a row of it (a match, a version, a team) is read from the store.
@@ -265,15 +275,26 @@ impl Store {
         let writer = writer::Writer::start(place.clone()).await?;
         let reader = place.readers().await?;
         let callers = callers::Callers::start(place.clone());
-        Ok(Self { writer, reader, callers, duties: Arc::new(Duties::new(place)) })
+        let (duties, heeded) = (Arc::new(Duties::new(place)), Arc::default());
+        Ok(Self { writer, reader, callers, duties, heeded })
     }
 
     /// Does an act, and returns once it is committed.
     ///
     /// # Errors
-    /// When it could not be written; nothing of it is written then.
+    /// When it could not be written; nothing of it is written then. [`StoreError::Clock`] while the time that it was given is in doubt.
     pub async fn act<A: Act>(&self, act: A) -> Result<A::Reply, StoreError> {
+        if A::BY_CLOCK
+            && let Some(why) = self.heeded.get().and_then(|doubt| doubt())
+        {
+            return Err(StoreError::Clock(why));
+        }
         self.writer.act(act).await
+    }
+
+    /// From now on refuses acts while `doubt` says what is wrong with the clock: `jumped ahead by 1 h 0 min`. It is asked before each.
+    pub fn heeds(&self, doubt: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        let _ = self.heeded.set(Box::new(doubt));
     }
 
     pub fn of(&self, contest: ContestId) -> ContestStore {

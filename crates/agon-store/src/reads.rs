@@ -1,5 +1,6 @@
 //! Everything that only reads.
 
+mod clocks;
 mod counts;
 mod matches;
 mod people;

@@ -82,10 +82,12 @@ impl Kind {
     }
 }
 
+mod clocks;
 mod log;
 mod people;
 mod settings;
 
+pub use clocks::*;
 pub use log::*;
 pub use people::*;
 pub use settings::*;

@@ -10,7 +10,7 @@ use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library, maps};
-use crate::{play, replay, serve, viewer, work};
+use crate::{ci, play, replay, serve, viewer, work};
 
 /// The version, and which parts of the program are built in: some are features, which an ordinary build leaves out.
 static BUILT: LazyLock<String> = LazyLock::new(|| {
@@ -83,6 +83,9 @@ pub(crate) enum Command {
     /// Run the tests in a bot's folder: recorded turns, with the answers expected there
     #[command(after_help = test::EXAMPLES)]
     Test(test::TestOptions),
+    /// Check a bot on a build server: build, check, tests, and whether it is better than on the base branch
+    #[command(after_help = ci::EXAMPLES)]
+    Ci(ci::CiOptions),
     /// Build a bot: with the command in its agon.toml, or the compiler of its language
     #[command(after_help = build::EXAMPLES)]
     Build(build::BuildOptions),

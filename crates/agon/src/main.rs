@@ -8,6 +8,7 @@ mod complete;
 mod wrong;
 
 mod author;
+mod ci;
 mod common;
 mod online;
 mod play;
@@ -83,6 +84,7 @@ fn main() -> ExitCode {
         Command::Join(options) => join::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Test(options) => test::run(&options),
+        Command::Ci(options) => ci::run(&options),
         Command::Build(options) => build::run(&options),
         Command::Doctor(options) => doctor::run(&options),
         Command::Sandbox(command) => sandbox::run(&command),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agon_testkit::sources::rust_files;
 
-use crate::{author, online, play, replay, series, serve, workshop};
+use crate::{author, ci, online, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
 fn section(heading: &str, declarations: &[String]) -> String {
@@ -89,6 +89,10 @@ fn page() -> String {
             agon_desk::losses::Losses,
             agon_desk::losses::LossGroup,
             agon_desk::losses::GroupedLoss,
+            ci::CiResult,
+            ci::CiStep,
+            ci::CiCase,
+            ci::CiStatus,
         ],
     );
     page += &section(
@@ -121,6 +125,7 @@ fn page() -> String {
         &generated![
             author::json::Starter,
             author::json::Made<'_>,
+            author::json::MadeWorkflow<'_>,
             author::json::Built<'_>,
             author::json::BuildState,
             agon_desk::check::Checked,

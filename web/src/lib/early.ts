@@ -10,8 +10,13 @@ export const KEY = 'x-agon-key'
 
 /** The headers of every request. */
 export function keyHeader(): Record<string, string> {
-  const key = sessionStorage.getItem(KEY)
-  return key === null ? {} : { [KEY]: key }
+  try {
+    const key = sessionStorage.getItem(KEY)
+    return key === null ? {} : { [KEY]: key }
+  } catch {
+    // A frame of its own origin, as in a notebook, has no storage, and no server to ask.
+    return {}
+  }
 }
 
 /** The engines of this page; none if it has no module. */

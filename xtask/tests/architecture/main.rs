@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 mod files;
+mod review;
 
 /// Who uses whom.
 type Uses = BTreeMap<String, BTreeSet<String>>;

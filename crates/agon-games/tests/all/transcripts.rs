@@ -1,7 +1,8 @@
 //! One match of each game, written down for people: orders, rejections, events and the final state. A changed rule shows
 //! here as a readable difference, where the table of final states only shows another number.
 //!
-//! If a match was meant to change, regenerate the transcripts and look at the difference:
+//! If a match was meant to change, regenerate the transcripts and look at the difference; if a built-in bot plays otherwise though the rules are
+//! the same, change `BUILT_INS` of `agon-contest` too:
 //! `UPDATE_TRANSCRIPTS=1 cargo test -p agon-games --test all transcripts`.
 
 use std::fmt::Write as _;

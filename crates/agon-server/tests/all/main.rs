@@ -4,6 +4,7 @@
 mod common;
 
 mod again;
+mod clocks;
 mod export;
 mod fleet;
 mod mistakes;

@@ -75,7 +75,7 @@ fn two_servers_play_one_contest_and_the_second_goes_on_alone() {
 
 impl World {
     /// A contest with two servers.
-    async fn shared(folder: tempfile::TempDir, setting: agon_server::Setting) -> (Self, ContestServer) {
+    pub async fn shared(folder: tempfile::TempDir, setting: agon_server::Setting) -> (Self, ContestServer) {
         let now = Time(1_000_000);
         let mut server = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
         let mut second = ContestServer::open(folder.path(), &setting, now).await.expect("opens");

@@ -13,9 +13,9 @@ use crate::api::read::ReadQuery;
 use crate::api::told;
 use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
-use crate::pages::rulings;
 use crate::pages::upload::{team, until};
 use crate::pages::version::CANNOT_GO_LIVE;
+use crate::pages::{mail, rulings};
 use crate::problem::Refused;
 use crate::rights::Object;
 
@@ -108,6 +108,7 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
             let why = ask.settings.why_closed(uploads, ask.now).unwrap_or_default();
             Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why))
         }
+        Done::Added(Added::Unconfirmed) => Err(mail::unconfirmed(ask)),
         Done::Added(Added::Taken(other)) => {
             Err(Refused::wrong(format!("The team's name looks like `{other}`, which is another team.")))
         }
@@ -124,6 +125,7 @@ pub async fn upload(
         return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why));
     }
     rulings::admit(&ask).await?;
+    mail::admit(&ask).await?;
     let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;
     let UploadQuery { name, only_if_better } = asked;

@@ -9,8 +9,6 @@ use axum::http::HeaderMap;
 use axum::response::AppendHeaders;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
 
 use super::who::{SetCookie, cookie_name, keep, kept};
 use crate::secrets;
@@ -82,9 +80,7 @@ fn read(text: &str, account: &Account, now: Time) -> Option<Device> {
 }
 
 fn signature(password: &str, account: AccountId, device: &str, ends: Time) -> String {
-    let mut signed = Hmac::<Sha256>::new_from_slice(password.as_bytes()).expect("a key of any length");
-    signed.update(format!("agon known browser\n{account}\n{device}\n{}", ends.0).as_bytes());
-    URL_SAFE_NO_PAD.encode(signed.finalize().into_bytes())
+    secrets::signed(password, &format!("agon known browser\n{account}\n{device}\n{}", ends.0))
 }
 
 #[cfg(test)]
@@ -100,6 +96,8 @@ mod tests {
             organiser: false,
             made: Time(0),
             withdrawn: None,
+            mail: None,
+            confirmed: None,
         };
         let (ann, ends) = (account(1, "$hash"), Time(KNOWN));
         let own = line(&ann, "device", ends).expect("she has a password");

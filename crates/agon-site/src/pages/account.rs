@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::{codes, people, words};
+use crate::pages::{codes, factor, mail, people, words};
 use crate::passwords;
 use crate::problem::Refused;
 use crate::redirect;
@@ -76,6 +76,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 
 pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
+    let known = ask.site.store().account(person.account).await?.ok_or_else(Refused::ours)?;
     let logins = ask.site.store().logins(person.account, ask.now).await?;
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
     let content = html! {
@@ -117,6 +118,8 @@ pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Re
             (codes::card(ask, person.account, &person.name).await?)
         }
         div.halves {
+            (factor::card(ask, &person.name).await?)
+            (mail::card(ask, &known))
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }
                 p { "Your name is replaced by a number on all pages, in the log and in replays. If nobody else is in your team, its bot leaves the ladder, and its uploads and what was unpacked of them are removed here and on the machines that play, on one that is away when it is back; the matches it played stay in the log. This cannot be undone." }
@@ -284,20 +287,28 @@ pub async fn delete(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) ->
 
 /// The page behind a link that sets a password.
 pub async fn reset_form(ask: Visit, Query(opened): Query<Opened>) -> Result<Markup, Refused> {
-    let known = reset_for(&ask, &opened.link).await?;
+    let (known, _) = reset_for(&ask, &opened.link).await?;
     Ok(reset_page(&ask, &known, &opened.link, None))
 }
 
-/// The account whose password a link sets.
-async fn reset_for(ask: &Visit, link: &str) -> Result<Account, Refused> {
+/// The account whose password a link sets, and who sent the link.
+async fn reset_for(ask: &Visit, link: &str) -> Result<(Account, LinkKind), Refused> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
-    if let Some((LinkKind::Password, Some(account))) = known
+    if let Some((kind @ (LinkKind::Password | LinkKind::Mailed), Some(account))) = known
         && let Some(account) = ask.site.store().account(account).await?
     {
-        return Ok(account);
+        return Ok((account, kind));
     }
-    let text = "It has already been used, has expired, or has been replaced by a newer one. Ask an organiser for another.";
-    Err(Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in"))
+    let text = match ask.settings.sends_mail() {
+        false => {
+            "It has already been used, has expired, or has been replaced by a newer one. Ask an organiser for another."
+        }
+        true => {
+            "It has already been used, has expired, or has been replaced by a newer one. Have another sent to you, or ask an organiser for one."
+        }
+    };
+    let gone = Refused::new(StatusCode::GONE, "This link is no longer valid", text);
+    Err(gone.then("Forgotten your password?", "/recover"))
 }
 
 fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Markup {
@@ -326,19 +337,13 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
 
 /// Sets the password by means of a link.
 pub async fn reset(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
-    let known = reset_for(&ask, &typed.link).await?;
+    let (known, kind) = reset_for(&ask, &typed.link).await?;
     if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;
     let (contest, now) = (ask.site.contest(), ask.now);
-    let take = TakeLink {
-        contest,
-        sha: secrets::sha(&typed.link),
-        account: known.id,
-        kind: LinkKind::Password,
-        now,
-    };
+    let take = TakeLink { contest, sha: secrets::sha(&typed.link), account: known.id, kind, now };
     // Taking the link ends them all, so they are counted before.
     let logins = ask.site.store().logins(known.id, now).await?;
     let ended = logins.iter().filter(|login| login.kind == LoginKind::Token).count();

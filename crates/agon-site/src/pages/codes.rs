@@ -5,6 +5,7 @@ use agon_store::{AccountId, Sha};
 use maud::{Markup, html};
 
 use crate::gate::Visit;
+use crate::pages::factor;
 use crate::pages::frame::{self, Here, field, token};
 use crate::problem::Refused;
 use crate::redirect;
@@ -25,13 +26,18 @@ pub async fn shown_once(ask: &Visit, next: &str) -> Result<Markup, Refused> {
     let codes: Vec<String> = (0..CODES).map(|_| secrets::recovery_code()).collect();
     let hashes = codes.iter().map(|code| hash(account, code)).collect();
     ask.site.store().act(RenewCodes { account, codes: hashes }).await?;
+    let known = ask.site.store().account(account).await?.ok_or_else(Refused::ours)?;
+    let is_on = factor::asked_for(ask, account).await?.is_some();
+    let unconfirmed = known.mail.filter(|_| known.confirmed.is_none());
     let content = html! {
         section.card {
             header { h2 { (person.name) " at " (ask.settings.title) } span.faint { (ask.address) } }
             div.in {
                 pre.secret aria-label="Recovery codes" { (codes.join("\n")) }
-                p { "If you forget your password, follow " b { "Forgotten your password?" } " on the page for signing in: your name and one of these codes set a new one. Each code works once." }
-                p { "They are shown only now, and open your account to whoever has one: print this page or copy the codes (one click selects them all), and keep them where only you can read them. New ones can be made on the page of your account." }
+                @if is_on { p { "If your app is lost, type one of these codes in its place after the password. Each code works once." } }
+                @else { p { "If you forget your password, follow " b { "Forgotten your password?" } " on the page for signing in: your name and one of these codes set a new one. Each code works once." } }
+                p { "They are shown only now, and " (if is_on { "with the password " } else { "" }) "open your account to whoever has one: print this page or copy the codes (one click selects them all), and keep them where only you can read them. New ones can be made on the page of your account." }
+                @if let Some(mail) = unconfirmed { p { "A link is on its way to " b.long { (mail) } ": open it, signed in here, to confirm the address." } }
                 p { a.button.main href=(redirect::own(next)) { "I have kept them" } }
             }
         }
@@ -48,14 +54,18 @@ pub async fn shown_once(ask: &Visit, next: &str) -> Result<Markup, Refused> {
 /// The card on the page of an account.
 pub async fn card(ask: &Visit, account: AccountId, name: &str) -> Result<Markup, Refused> {
     let left = ask.site.store().recovery_codes(account).await?;
+    let use_of = match factor::asked_for(ask, account).await?.is_some() {
+        true => "stands once for a code of your app",
+        false => "sets a new password once, if you forget yours",
+    };
     Ok(html! {
         form.card.form method="post" action="/account/codes" {
             h2 { "Recovery codes" }
             p {
                 @match left {
-                    0 => "You have none. With one you can set a new password if you forget yours.",
+                    0 => { "You have none: the next time you sign in, you are shown ten. Each " (use_of) "." },
                     1 => "One is left. Make new ones before you need it.",
-                    left => { (left) " are left. Each sets a new password once, if you forget yours." },
+                    left => { (left) " are left. Each " (use_of) "." },
                 }
             }
             (token(ask))

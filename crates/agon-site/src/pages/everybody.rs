@@ -57,7 +57,8 @@ async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<
             table.dense {
                 thead { tr { th scope="col" { "Name" } th scope="col" { "Team" } th.desk scope="col" { "Since" } th scope="col" { "" } } }
                 tbody { @for one in &people { tr {
-                    td { b { (one.name) } @if one.organiser { " " span.chip { "organiser" } } @if one.password.is_none() { " " span.chip { "no password yet" } } }
+                    td { b { (one.name) } @if one.organiser { " " span.chip { "organiser" } } @if one.password.is_none() { " " span.chip { "no password yet" } }
+                        @if let Some(mail) = &one.mail { br; span.faint.long { (mail) } @if one.confirmed.is_none() { span.faint { " (not confirmed)" } } } }
                     td { @if let Some(team) = team_of(one.id) { a href=(format!("/team/{}", team.id)) { (team.name) } } @else { span.faint { "–" } } }
                     td.time.desk { (ask.settings.told(one.made, "%-d %b %H:%M")) }
                     td.number { form method="post" action="/organise/reset" { (token(ask)) input type="hidden" name="name" value=(one.name); button.plain { "New password" } } }

@@ -3,6 +3,7 @@
 pub mod draw;
 pub mod events;
 mod export;
+mod factor;
 pub mod frame;
 pub mod pace;
 pub mod words;
@@ -10,11 +11,13 @@ pub mod words;
 mod account;
 mod audit;
 mod challenge;
+mod clocks;
 mod codes;
 mod download;
 mod everybody;
 mod home;
 mod ladder;
+pub(crate) mod mail;
 mod matches;
 mod membership;
 mod numbers;
@@ -56,6 +59,7 @@ pub const ROUTES: &[Route] = &[
     post("/sign-up", Verb::Enter, RouteObject::Contest, || sent(people::sign_up)),
     get("/sign-in", Verb::Enter, RouteObject::Contest, || asked(people::sign_in_form)),
     post("/sign-in", Verb::Enter, RouteObject::Contest, || sent(people::sign_in)),
+    post("/sign-in/code", Verb::Enter, RouteObject::Contest, || sent(factor::sign_in)),
     post("/sign-out", Verb::Enter, RouteObject::Contest, || sent(people::sign_out)),
     get("/organiser", Verb::Enter, RouteObject::Contest, || asked(people::organiser_form)),
     post("/organiser", Verb::Enter, RouteObject::Contest, || sent(people::organiser)),
@@ -63,6 +67,7 @@ pub const ROUTES: &[Route] = &[
     post("/password", Verb::Enter, RouteObject::Contest, || sent(account::reset)),
     get("/recover", Verb::Enter, RouteObject::Contest, || asked(recovery::form)),
     post("/recover", Verb::Enter, RouteObject::Contest, || sent(recovery::recover)),
+    post("/recover/mail", Verb::Enter, RouteObject::Contest, || sent(mail::forgotten)),
     // What is played.
     get("/matches", Verb::See, RouteObject::Contest, || asked(matches::list)),
     get("/match/{id}", Verb::See, RouteObject::Contest, || asked(matches::page)),
@@ -94,6 +99,13 @@ pub const ROUTES: &[Route] = &[
     get("/account", Verb::Own, RouteObject::Contest, || asked(account::page)),
     post("/account/password", Verb::Own, RouteObject::Contest, || sent(account::password)),
     post("/account/codes", Verb::Own, RouteObject::Contest, || sent(recovery::renew)),
+    get("/account/mail", Verb::Own, RouteObject::Contest, || asked(mail::confirm_form)),
+    post("/account/mail", Verb::Own, RouteObject::Contest, || sent(mail::change)),
+    post("/account/mail/again", Verb::Own, RouteObject::Contest, || sent(mail::once_more)),
+    post("/account/mail/confirm", Verb::Own, RouteObject::Contest, || sent(mail::confirm)),
+    post("/account/factor", Verb::Organise, RouteObject::Contest, || sent(factor::offer)),
+    post("/account/factor/on", Verb::Organise, RouteObject::Contest, || sent(factor::turn_on)),
+    post("/account/factor/off", Verb::Organise, RouteObject::Contest, || sent(factor::turn_off)),
     post("/account/delete", Verb::Own, RouteObject::Contest, || sent(account::delete)),
     post("/account/others", Verb::Own, RouteObject::Contest, || sent(account::others)),
     post("/account/tokens", Verb::Own, RouteObject::Contest, || sent(account::make_token)),
@@ -108,6 +120,7 @@ pub const ROUTES: &[Route] = &[
     post("/organise/pause", Verb::Organise, RouteObject::Contest, || sent(organise::pause)),
     post("/organise/resume", Verb::Organise, RouteObject::Contest, || sent(organise::resume)),
     post("/organise/drain", Verb::Organise, RouteObject::Contest, || sent(organise::drain)),
+    post("/organise/clock", Verb::Organise, RouteObject::Contest, || sent(clocks::confirm)),
     post("/organise/lift", Verb::Organise, RouteObject::Contest, || sent(organise::lift)),
     post("/organise/announce", Verb::Organise, RouteObject::Contest, || sent(organise::announce)),
     post("/organise/invite", Verb::Organise, RouteObject::Contest, || sent(organise::invite)),

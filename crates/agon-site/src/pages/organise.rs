@@ -14,7 +14,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, token};
 use crate::pages::pace::{Pace, owed};
-use crate::pages::{self, audit, words, workers};
+use crate::pages::{self, audit, clocks, words, workers};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -62,6 +62,10 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     {
         (answer, lead) = (nobody.to_owned(), format!("{why} {lead}"));
     }
+    let doubts = store.clock_doubts().await?;
+    if let Some(said) = clocks::answer(&doubts) {
+        (answer, lead) = said;
+    }
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
@@ -78,6 +82,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         }
         div.columns {
             div {
+                (clocks::card(&ask, &doubts))
                 (workers::card(&ask, &workers))
                 section.card {
                     header { h2 { "Failures in the last hour" } }
@@ -88,6 +93,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                         td.number { b { (words::count(failure.count)) } }
                     } } } } }
                 }
+                (mail_card(&ask))
                 (voiding(&shown.board, &store.voiding(Time(ask.now.0 - 24 * HOUR)).await?))
                 (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
@@ -113,6 +119,26 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     );
     let content = frame::live("cockpit", "board acts work", 5, content);
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
+}
+
+/// Mail that could not be sent.
+fn mail_card(ask: &Visit) -> Markup {
+    let failed = ask.site.mailer.failed();
+    let domains = &ask.settings.held.mail_domains;
+    html! {
+        @if !domains.is_empty() && !ask.settings.sends_mail() {
+            section.card { header { h2 { "Mail" } } p.in { "Whoever submits has to confirm a mail address at " (domains.join(" or ")) ", and this server sends no mail: name a program as " code { "mail" } " under " code { "[site]" } " in its contest.toml." } }
+        }
+        @if let Some(failed) = failed {
+            section.card {
+                header { h2 { "Mail" } span.faint { (words::many(failed.count.try_into().unwrap_or(i64::MAX), "message was not sent", "messages were not sent")) } }
+                div.in {
+                    p { "Last at " (ask.settings.told(failed.at, "%a %H:%M")) ": " (words::told(&words::sentence(&failed.why))) }
+                    p.faint { "This server's " code { "mail" } " under " code { "[site]" } " in contest.toml names the program. The count begins anew when the server starts." }
+                }
+            }
+        }
+    }
 }
 
 /// How long matches take, as the end of a sentence.

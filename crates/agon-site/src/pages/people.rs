@@ -3,7 +3,7 @@
 use agon_contest::config::SignUpWord;
 use agon_store::acts::{Begin, EndSecrets, SignUp, SignedUp, TakeLink, Which};
 use agon_store::names::likeness;
-use agon_store::{AccountId, LinkKind, LoginKind, Time};
+use agon_store::{Account, AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -12,9 +12,9 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::{self, Device, Visit, set_cookie};
-use crate::pages::codes;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
+use crate::pages::{codes, factor, mail};
 use crate::passwords::{self, Known};
 use crate::problem::Refused;
 use crate::redirect;
@@ -36,6 +36,8 @@ pub(crate) struct Typed {
     name: String,
     #[serde(default)]
     password: String,
+    #[serde(default)]
+    mail: String,
     #[serde(default)]
     invite: String,
     #[serde(default)]
@@ -67,10 +69,10 @@ fn again(page: Markup) -> Response {
 }
 
 pub async fn sign_up_form(ask: Visit, Query(whither): Query<Whither>) -> Markup {
-    sign_up_page(&ask, "", &whither.next, None)
+    sign_up_page(&ask, ("", ""), &whither.next, None)
 }
 
-fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Markup {
+fn sign_up_page(ask: &Visit, (name, address): (&str, &str), next: &str, why: Option<&str>) -> Markup {
     let title = &ask.settings.title;
     let closed = || {
         let lead = match ask.settings.sign_up {
@@ -101,12 +103,17 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
             }
             (name_field(name))
             (password_field("new-password"))
+            @if ask.settings.sends_mail() { (mail::first_field(ask, address)) }
             (unencrypted(ask))
             button.main { "Sign up" }
         }
         p { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
-    let lead = "You only need a name and a password; no e-mail address.";
+    let lead = match (ask.settings.sends_mail(), ask.settings.held.mail_domains.is_empty()) {
+        (false, _) => "You only need a name and a password; no e-mail address.",
+        (true, true) => "You only need a name and a password.",
+        (true, false) => "You need a name, a password and a mail address.",
+    };
     // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
     frame::page(
@@ -146,15 +153,26 @@ pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let invite = match ask.settings.sign_up {
         Some(SignUpWord::Open) => Some(String::new()),
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
-        Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, "", "", None))),
+        Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, ("", ""), "", None))),
     };
     if let Err(until) = ask.site.limits.sign_up(ask.from, ask.now) {
         let what = "Too many attempts to sign up came from this network.";
         return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
+    let wrong = |why: &str| Ok(again(sign_up_page(&ask, (&typed.name, &typed.mail), &typed.next, Some(why))));
+    // An address is checked before there is an account, and given to it afterwards.
+    let address = match mail::first(&ask, &typed.mail) {
+        Ok(address) => address,
+        Err(why) => return wrong(&why),
+    };
     match make(&ask, &typed, invite).await? {
-        Ok(account) => begin(&ask, &headers, account, false, Then::Codes(&typed.next)).await,
-        Err(why) => Ok(again(sign_up_page(&ask, &typed.name, &typed.next, Some(&why)))),
+        Ok(account) => {
+            if let Some(to) = address {
+                mail::give(&ask, account, typed.name.trim(), to).await?;
+            }
+            begin(&ask, &headers, account, false, Then::Codes(&typed.next)).await
+        }
+        Err(why) => wrong(&why),
     }
 }
 
@@ -202,7 +220,7 @@ pub async fn judge(ask: &Visit, password: &str, name: &str) -> Result<Result<(),
 enum Then<'a> {
     /// This page.
     Go(&'a str),
-    /// The recovery codes of a new account, and then this page.
+    /// The recovery codes of somebody who has none, and then this page.
     Codes(&'a str),
 }
 
@@ -313,17 +331,32 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let hash = account.as_ref().and_then(|account| account.password.clone());
     let short: String = typed.password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, hash).await;
-    match account.filter(|_| is_right) {
-        Some(account) => {
-            ask.site.throttle.right(&attempt);
-            begin(&ask, &headers, account.id, account.organiser, Then::Go(&typed.next)).await
-        }
-        None => {
-            ask.site.throttle.wrong(attempt, ask.now);
-            let why = "Wrong name or password. Passwords are case-sensitive.";
-            Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
-        }
+    let Some(account) = account.filter(|_| is_right) else {
+        ask.site.throttle.wrong(attempt, ask.now);
+        let why = "Wrong name or password. Passwords are case-sensitive.";
+        return Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))));
+    };
+    if factor::asked_for(&ask, account.id).await?.is_some() {
+        // The attempt counts until a code was right, too.
+        return Ok(factor::code_page(&ask, &account, &typed.next, None).into_response());
     }
+    ask.site.throttle.right(&attempt);
+    signed_in(&ask, &headers, &account, &typed.next).await
+}
+
+/// Begins the session of somebody who has proven to be the owner. Whoever has no recovery codes is shown some first: an organiser's list
+/// or link brought them here, or the last one was used.
+pub(super) async fn signed_in(
+    ask: &Visit,
+    headers: &HeaderMap,
+    known: &Account,
+    next: &str,
+) -> Result<Response, Refused> {
+    let then = match ask.site.store().recovery_codes(known.id).await? {
+        0 => Then::Codes(next),
+        _ => Then::Go(next),
+    };
+    begin(ask, headers, known.id, known.organiser, then).await
 }
 
 pub(super) fn held_up(held: Denial, now: Time) -> Refused {

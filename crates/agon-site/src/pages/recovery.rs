@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use crate::gate::{Device, Visit};
 use crate::pages::account::{WRONG, account, again, proven, sign_in_after};
-use crate::pages::codes;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::pages::people::{self, held_up};
+use crate::pages::{codes, factor, mail};
 use crate::problem::Refused;
 use crate::secrets;
 
@@ -49,8 +49,20 @@ pub async fn form(ask: Visit) -> Markup {
 }
 
 fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Markup {
+    both(ask, typed, why, mail::reset_card(ask, "", None))
+}
+
+/// The page again, with what was wrong with the mail address.
+pub fn by_mail_again(ask: &Visit, address: &str, why: &str) -> Markup {
+    both(ask, &Typed::default(), None, mail::reset_card(ask, address, Some(why)))
+}
+
+fn both(ask: &Visit, typed: &Typed, why: Option<&str>, by_mail: Markup) -> Markup {
+    let sends_mail = ask.settings.sends_mail();
     let content = html! {
+        (by_mail)
         form.card.form method="post" action="/recover" {
+            @if sends_mail { h2 { "With a recovery code" } }
             (wrong(why))
             (token(ask))
             (field("Name", "", html! { input name="name" value=(typed.name) required maxlength="128" autocomplete="username" spellcheck="false"; }))
@@ -61,9 +73,12 @@ fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Markup {
             (unencrypted(ask))
             button.main { "Set password" }
         }
-        p { "No code? Ask an organiser for a link that sets a new password." }
+        p { (if sends_mail { "Neither?" } else { "No code?" }) " Ask an organiser for a link that sets a new password." }
     };
-    let lead = "One of your recovery codes sets a new one.";
+    let lead = match sends_mail {
+        true => "A link sent to your mail address sets a new one, or one of your recovery codes.",
+        false => "One of your recovery codes sets a new one.",
+    };
     frame::page(ask, Here::Elsewhere, "Forgotten your password?", lead, content)
 }
 
@@ -78,7 +93,10 @@ pub async fn recover(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let holder = match known {
         Some(account) => {
             let code = codes::hash(account.id, &code);
-            ask.site.store().is_recovery_code(account.id, &code).await?.then_some((account, code))
+            let is_code = ask.site.store().is_recovery_code(account.id, &code).await?;
+            // Where the codes stand for a second factor, they do not stand for the first as well.
+            let is_first = factor::asked_for(&ask, account.id).await?.is_none();
+            (is_code && is_first).then_some((account, code))
         }
         None => None,
     };

@@ -79,7 +79,8 @@ fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Mark
 }
 
 /// Settings that the form does not ask for.
-const MORE: [SettingKey; 8] = [
+const MORE: [SettingKey; 9] = [
+    SettingKey::MailDomains,
     SettingKey::Image,
     SettingKey::Memory,
     SettingKey::Bosses,

@@ -15,7 +15,7 @@ use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody, cut_off};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
-use crate::pages::{rulings, words};
+use crate::pages::{mail, rulings, words};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -67,6 +67,7 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
         return Ok(frame::page(ask, Here::Home, "Uploads are closed", &closed, content));
     }
     rulings::admit(ask).await?;
+    mail::admit(ask).await?;
     let alone = ask.person().is_some_and(|person| person.team.is_none());
     let room = room(ask).await?;
     let shown = ask.site.shown().await?;
@@ -127,6 +128,7 @@ pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, Refused
         return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", closed).then("Home", "/"));
     }
     rulings::admit(&ask).await?;
+    mail::admit(&ask).await?;
     let (mut is_ours, mut only_if_better) = (false, false);
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
         match field.name() {

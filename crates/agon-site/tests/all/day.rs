@@ -296,8 +296,13 @@ async fn a_recovery_code_sets_a_password_once() {
     let link = between(&page, "/password?link=", "<").to_owned();
     assert_eq!(other.post("/password", &[("link", &link), ("fresh", PASSWORD)]).await.status, 303);
     assert_eq!(send(&mut world.browser(), with("Ann", &renewed[0], fresh)).await.status, 422);
-    assert_eq!(other.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
-    assert!(other.get("/account").await.text().contains("You have none."));
+    // Who signs in and has none is shown new ones, once.
+    let sign_in = [("name", "Ann"), ("password", PASSWORD), ("next", "/ladder")];
+    let page = other.post("/sign-in", &sign_in).await.text();
+    assert!(page.contains("href=\"/ladder\">I have kept them"), "{page}");
+    let shown = codes(&page);
+    assert_eq!((shown.len(), other.post("/sign-in", &sign_in).await.status), (10, 303));
+    assert_eq!(send(&mut world.browser(), with("Ann", &shown[9], fresh)).await.status, 303);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

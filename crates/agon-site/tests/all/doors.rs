@@ -95,6 +95,7 @@ async fn forms_of_other_sites_and_of_before_do_nothing() {
 async fn every_answer_bears_what_keeps_browsers_safe() {
     let world = World::new().await;
     let mut browser = world.browser();
+    browser.extra = vec![("Origin".into(), "https://evil.example".into())];
     for path in ["/", "/ladder", "/sign-in", "/style.css", "/nowhere", "/api/v1/me"] {
         let answer = browser.get(path).await;
         let policy = answer.header("content-security-policy").unwrap_or_default();
@@ -103,9 +104,23 @@ async fn every_answer_bears_what_keeps_browsers_safe() {
             "{path}"
         );
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
-        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
-        assert_eq!(answer.header("referrer-policy"), Some("same-origin"), "{path}");
-        assert!(answer.header("cache-control").is_some(), "{path}");
+        let cached = if path == "/style.css" { "public, max-age=300" } else { "no-store" };
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "same-origin"),
+            ("x-frame-options", "DENY"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cache-control", cached),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{path}: {name}");
+        }
+        // No other site is let in, and nobody is told what answers.
+        for name in ["access-control-allow-origin", "server", "x-powered-by"] {
+            assert_eq!(answer.header(name), None, "{path}: {name}");
+        }
+        let kind = answer.header("content-type").unwrap_or_default();
+        assert!(kind.ends_with("; charset=utf-8") || kind == "application/problem+json", "{path}: {kind}");
         assert!(answer.body.len() < 60_000, "{path}");
         // The page contains nothing that the policy forbids.
         let text = answer.text();
@@ -114,9 +129,33 @@ async fn every_answer_bears_what_keeps_browsers_safe() {
             "{path}"
         );
     }
+    browser.extra.clear();
     // A foreign name can be made to resolve here.
     let foreign = "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     assert_eq!(browser.raw(foreign.as_bytes()).await.status, 421);
+}
+
+#[tokio::test]
+async fn what_people_type_stays_text() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    assert_eq!(ann.post("/sign-up", &[("name", "O'Brien"), ("password", PASSWORD)]).await.status, 200);
+    let mut thief = world.browser();
+    for name in ["O'Brien' OR '1'='1", "'; DROP TABLE accounts; --", "\"><script>alert(1)</script>"] {
+        let answer = thief.post("/sign-in", &[("name", name), ("password", PASSWORD)]).await;
+        assert_eq!(answer.status, 422, "{name}");
+        let text = answer.text();
+        assert!(!text.contains("<script>"), "{text}");
+        assert!(!name.contains('<') || text.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)"), "{text}");
+        ann.post("/account/tokens", &[("name", name)]).await;
+        let found = ann.get(&format!("/matches?reason={}", agon_site::gate::encoded(name))).await;
+        assert_eq!(found.status, 200, "{name}");
+        assert!(!found.text().contains("<script>"), "{}", found.text());
+    }
+    let page = ann.get("/account").await.text();
+    assert!(page.contains("DROP TABLE accounts; --"), "{page}");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.contains("<script>"), "{page}");
+    assert_eq!(thief.post("/sign-in", &[("name", "O'Brien"), ("password", PASSWORD)]).await.status, 303);
 }
 
 /// A request of these lines, which asks to close afterwards.
@@ -445,7 +484,7 @@ async fn passwords_that_anybody_would_try_are_refused_and_old_ones_work() {
     let old = agon_store::acts::SignUp { contest, name: "Old".into(), password, invite: None, now };
     world.server.store().act(old).await.expect("answered");
     let mut old = world.browser();
-    assert_eq!(try_password(&mut old, "Old", "letmein123456").await, 303);
+    assert_eq!(try_password(&mut old, "Old", "letmein123456").await, 200, "and it is shown recovery codes");
     let change = [("password", "letmein123456"), ("fresh", "summer2026!!")];
     let answer = old.post("/account/password", &change).await;
     assert_eq!((answer.status, answer.text().contains("Use four unrelated words")), (422, true));

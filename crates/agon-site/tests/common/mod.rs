@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use agon_bot::BotName;
 use agon_game::Setup;
+use agon_server::clock::{ClockReading, ServerClock};
 use agon_server::settings::{self, SettingKey, SettingsBy};
 use agon_server::{ContestServer, Setting};
 use agon_site::settings::OwnFile;
@@ -36,6 +37,8 @@ pub struct World {
     pub site: Arc<Site>,
     pub address: SocketAddr,
     clock: Arc<AtomicI64>,
+    /// The clock that the server goes by, in tests of that.
+    watched: Arc<OnceLock<Arc<ServerClock>>>,
     listening: Option<Listening>,
 }
 
@@ -105,13 +108,28 @@ impl World {
         // Every match played must be in the log, so none is played again as a check.
         server.play_again_one_in(0);
         let server = Arc::new(server);
-        let now = clock.clone();
-        let site = Site::new(server.clone(), folder.path(), way, move || Time(now.load(Ordering::Relaxed)));
+        let (now, watched) = (clock.clone(), Arc::<OnceLock<Arc<ServerClock>>>::default());
+        let own = watched.clone();
+        let time = move || own.get().map_or_else(|| Time(now.load(Ordering::Relaxed)), |clock| clock.now());
+        let site = Site::new(server.clone(), folder.path(), way, time);
         let site = site.expect("a good file");
         let listening = listen(site.clone(), site.way.at(None, 0)).await.expect("a port");
         let mut address = listening.address();
         address.set_ip([127, 0, 0, 1].into());
-        Self { folder, server, site, address, clock, listening: Some(listening) }
+        site.people_come_to(format!("http://{address}"));
+        Self { folder, server, site, address, clock, watched, listening: Some(listening) }
+    }
+
+    /// From now on the server watches its clock, which is this far ahead of what time would be without jumps.
+    pub async fn watches_clock(&self, jumped: &Arc<AtomicI64>) {
+        let (wall, jumped) = (self.clock.clone(), jumped.clone());
+        let read = move || {
+            let boot = wall.load(Ordering::Relaxed);
+            ClockReading { wall: boot + jumped.load(Ordering::Relaxed), boot }
+        };
+        let clock = Arc::new(ServerClock::of("hall cup".to_owned(), read));
+        self.server.goes_by(clock.clone()).await.expect("read");
+        assert!(self.watched.set(clock).is_ok(), "once");
     }
 
     pub fn now(&self) -> Time {

@@ -151,6 +151,8 @@ pub struct Tell {
 impl Act for Tell {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         note(conn, self.contest, self.now, [&self.actor, &self.verb, &self.object, &self.detail]).await
     }

@@ -18,6 +18,8 @@ impl Act for RenewLease {
     /// Whether the worker still holds it. Otherwise its matches have been given away.
     type Reply = bool;
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let renewed = sqlx::query(
             "UPDATE leases SET checksum = NULL, until_ms = $3 WHERE id = $1 AND worker_id = $2 \
@@ -119,6 +121,8 @@ pub struct Reclaim {
 
 impl Act for Reclaim {
     type Reply = Freed;
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<Freed, StoreError> {
         let its: Vec<i64> = sqlx::query_scalar(

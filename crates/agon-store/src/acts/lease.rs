@@ -21,6 +21,8 @@ pub struct Meet {
 impl Act for Meet {
     type Reply = WorkerId;
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<WorkerId, StoreError> {
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO workers (name, level, seen_ms) VALUES ($1, $2, $3) \
@@ -43,6 +45,8 @@ pub struct StandBy {
 
 impl Act for StandBy {
     type Reply = ();
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("UPDATE workers SET checksum = NULL, seen_ms = 0 WHERE id = $1")

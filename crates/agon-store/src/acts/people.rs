@@ -103,6 +103,8 @@ impl Act for Begin {
     /// longest.
     type Reply = Option<LoginId>;
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<Option<LoginId>, StoreError> {
         sqlx::query(
             "DELETE FROM logins WHERE account_id = $1 AND (ends_ms <= $2 OR seen_ms + idle_ms <= $2)",
@@ -163,6 +165,8 @@ pub struct RecordUse {
 impl Act for RecordUse {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("UPDATE logins SET checksum = NULL, seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
             .bind(self.login.0)
@@ -192,6 +196,8 @@ pub struct EndSecrets {
 impl Act for EndSecrets {
     /// How many ended.
     type Reply = u64;
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
         let (statement, login) = match self.which {
@@ -304,6 +310,8 @@ pub struct MakeLink {
 impl Act for MakeLink {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM links WHERE kind = $1 AND coalesce(account_id, 0) = $2")
             .bind(self.kind.word())
@@ -355,6 +363,10 @@ impl Act for TakeLink {
         .rows_affected();
         if gone == 0 {
             return Ok(false);
+        }
+        if self.kind == LinkKind::Mailed {
+            let who = format!("account {}", self.account);
+            note(conn, self.contest, self.now, [&who, "recover by mail", &who, ""]).await?;
         }
         if self.kind == LinkKind::Organiser {
             let name: String = sqlx::query_scalar(

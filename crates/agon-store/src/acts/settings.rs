@@ -50,8 +50,8 @@ pub struct ChangeSettings {
     /// The account of who does it; none at the command line.
     pub by: Option<AccountId>,
     pub actor: String,
-    /// The program, of which the bosses are part.
-    pub program: String,
+    /// Which built-in bots the bosses are.
+    pub built_ins: &'static str,
     pub now: Time,
 }
 
@@ -98,18 +98,19 @@ impl Act for ChangeSettings {
                 .await?;
         }
         if after.bosses != self.before.bosses {
-            seat_bosses(conn, self.contest, (&after.bosses, &self.program), self.now).await?;
+            seat_bosses(conn, self.contest, (&after.bosses, self.built_ins), self.now).await?;
         }
         Ok(SettingsReply::Changed(Box::new(after)))
     }
 }
 
-/// Puts the bosses of the settings on the ladder, and takes others off it. They are ours, and need no check. A later version of the program
-/// brings them as a new version.
+/// Puts the bosses of the settings on the ladder, and takes others off it. They are ours, and need no check. Once they play
+/// otherwise they come as a new version.
 #[derive(Clone, Debug)]
 pub struct SeatBosses {
     pub contest: ContestId,
-    pub program: String,
+    /// Which built-in bots these are.
+    pub built_ins: &'static str,
     pub now: Time,
 }
 
@@ -118,14 +119,14 @@ impl Act for SeatBosses {
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         let bosses = settings(conn, self.contest).await?.bosses;
-        seat_bosses(conn, self.contest, (&bosses, &self.program), self.now).await
+        seat_bosses(conn, self.contest, (&bosses, self.built_ins), self.now).await
     }
 }
 
 async fn seat_bosses(
     conn: &mut Conn,
     contest: ContestId,
-    (bosses, program): (&[String], &str),
+    (bosses, built_ins): (&[String], &str),
     now: Time,
 ) -> Result<(), StoreError> {
     for boss in bosses {
@@ -134,7 +135,7 @@ async fn seat_bosses(
             entrant: boss_name(boss).to_owned(),
             boss: true,
             builtin: Some(boss.clone()),
-            source: Sha::of(format!("{boss}\n{program}")),
+            source: Sha::of(format!("{boss}\n{built_ins}")),
             received: now,
             only_if_better: false,
             bytes: 0,
@@ -187,6 +188,8 @@ const REMEMBERED_MS: i64 = 86_400_000;
 impl Act for SeeServer {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM servers WHERE contest_id = $1 AND seen_ms < $2")
             .bind(self.contest.0)
@@ -201,6 +204,15 @@ impl Act for SeeServer {
         .bind(&self.name)
         .bind(self.now.0)
         .bind(&self.file)
+        .execute(&mut *conn)
+        .await?;
+        // A server that is gone for good waits for nobody.
+        sqlx::query(
+            "DELETE FROM clock_doubts WHERE contest_id = $1 AND since_ms < $2 \
+             AND server NOT IN (SELECT name FROM servers WHERE contest_id = $1)",
+        )
+        .bind(self.contest.0)
+        .bind(self.now.0 - REMEMBERED_MS)
         .execute(conn)
         .await?;
         Ok(())

@@ -200,7 +200,8 @@ impl Act for Withdraw {
         // No name can look like this.
         let likeness = format!("-{id}");
         let gone = sqlx::query(
-            "UPDATE accounts SET checksum = NULL, name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4 \
+            "UPDATE accounts SET checksum = NULL, name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4, \
+             mail = NULL, mail_ms = NULL \
              WHERE id = $1 AND withdrawn_ms IS NULL",
         )
         .bind(id)
@@ -217,6 +218,7 @@ impl Act for Withdraw {
             "DELETE FROM logins WHERE account_id = $1",
             "DELETE FROM links WHERE account_id = $1",
             "DELETE FROM recovery_codes WHERE account_id = $1",
+            "DELETE FROM factors WHERE account_id = $1",
         ] {
             sqlx::query(statement).bind(id).execute(&mut *conn).await?;
         }

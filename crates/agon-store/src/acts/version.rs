@@ -6,7 +6,8 @@ use crate::backend::{Conn, Flag};
 use crate::names::likeness;
 use crate::reads::{quota, read};
 use crate::{
-    Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, Uploads, VersionId, VersionState, Whose,
+    Cause, ContestId, ContestSettings, EntrantId, Sha, Stage, StoreError, Time, Uploads, VersionId,
+    VersionState, Whose,
 };
 
 /// Takes in a version. The first one also makes the entrant.
@@ -56,6 +57,22 @@ pub enum Added {
     TooMany(Option<Time>),
     /// Nothing is taken now.
     Closed(Uploads),
+    /// Who hands it in has not confirmed a mail address that the contest takes.
+    Unconfirmed,
+}
+
+/// Whether the person of this name has confirmed a mail address that the contest takes, where it asks for one.
+async fn has_confirmed(conn: &mut Conn, settings: &ContestSettings, name: &str) -> Result<bool, StoreError> {
+    if settings.mail_domains.is_empty() {
+        return Ok(true);
+    }
+    let mail: Option<String> = sqlx::query_scalar(
+        "SELECT mail FROM accounts WHERE name = $1 AND mail IS NOT NULL AND mail_ms IS NOT NULL",
+    )
+    .bind(name)
+    .fetch_optional(conn)
+    .await?;
+    Ok(mail.is_some_and(|mail| settings.takes_mail(&mail)))
 }
 
 impl Act for Add {
@@ -66,6 +83,9 @@ impl Act for Add {
         let uploads = settings.uploads(self.received);
         if self.counts && uploads != Uploads::Open {
             return Ok(Added::Closed(uploads));
+        }
+        if self.counts && !has_confirmed(conn, &settings, &self.actor).await? {
+            return Ok(Added::Unconfirmed);
         }
         let likeness = likeness(&self.entrant);
         let known: Option<(i64, String, Flag)> =

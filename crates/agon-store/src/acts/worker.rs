@@ -98,6 +98,8 @@ impl Act for Admit {
     /// Whether the token is still valid.
     type Reply = bool;
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let run: Option<Option<String>> = sqlx::query_scalar(
             "SELECT run FROM workers WHERE id = $1 AND revoked_ms IS NULL AND token_sha IS NOT NULL",
@@ -130,6 +132,8 @@ pub struct RecordCall {
 
 impl Act for RecordCall {
     type Reply = ();
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         Self::run_all(&[self], conn).await.map(drop)

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::backend::Flag;
 use crate::{
-    Account, AccountId, ContestStore, Entrant, EntrantId, LinkKind, Login, LoginId, LoginKind, Sha, Store,
-    StoreError, Time, VersionId,
+    Account, AccountId, ContestStore, Entrant, EntrantId, LinkKind, Login, LoginId, LoginKind, SecondFactor,
+    Sha, Store, StoreError, Time, VersionId,
 };
 
-type AccountRow = (i64, String, Option<String>, Flag, i64, Option<i64>);
+type AccountRow = (i64, String, Option<String>, Flag, i64, Option<i64>, Option<String>, Option<i64>);
 type LoginRow = (i64, i64, String, String, i64, i64, i64);
 
-fn account((id, name, password, Flag(organiser), made, withdrawn): AccountRow) -> Account {
-    Account { id: AccountId(id), name, password, organiser, made: Time(made), withdrawn: withdrawn.map(Time) }
+fn account(row: AccountRow) -> Account {
+    let (id, name, password, Flag(organiser), made, withdrawn, mail, confirmed) = row;
+    let (made, withdrawn, confirmed) = (Time(made), withdrawn.map(Time), confirmed.map(Time));
+    Account { id: AccountId(id), name, password, organiser, made, withdrawn, mail, confirmed }
 }
 
 fn login((id, account, kind, name, made, seen, ends): LoginRow) -> Result<Login, StoreError> {
@@ -106,7 +108,7 @@ impl Store {
     /// Database errors.
     pub async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
-            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts WHERE id = $1",
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms, mail, mail_ms FROM accounts WHERE id = $1",
         )
         .bind(id.0)
         .fetch_optional(&self.reader)
@@ -121,7 +123,7 @@ impl Store {
     pub async fn account_like(&self, name: &str) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
             // An exact name comes first: two names may look alike since names are compared more strictly, and both can sign in.
-            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1 OR name = $2 \
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms, mail, mail_ms FROM accounts WHERE likeness = $1 OR name = $2 \
              ORDER BY name = $2 DESC, id LIMIT 1",
         )
         .bind(crate::names::likeness(name))
@@ -137,7 +139,7 @@ impl Store {
     /// Database errors.
     pub async fn accounts(&self, most: i64) -> Result<(Vec<Account>, i64), StoreError> {
         let rows: Vec<AccountRow> = sqlx::query_as(
-            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts \
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms, mail, mail_ms FROM accounts \
              WHERE withdrawn_ms IS NULL ORDER BY likeness LIMIT $1",
         )
         .bind(most)
@@ -231,6 +233,35 @@ impl Store {
                 .fetch_one(&self.reader)
                 .await?;
         Ok(count > 0)
+    }
+
+    /// The accounts with this mail address, whatever the case of its letters, that have confirmed it: the first few.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn accounts_with_mail(&self, mail: &str, most: i64) -> Result<Vec<Account>, StoreError> {
+        let rows: Vec<AccountRow> = sqlx::query_as(
+            "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms, mail, mail_ms FROM accounts \
+             WHERE lower(mail) = $1 AND mail_ms IS NOT NULL ORDER BY id LIMIT $2",
+        )
+        .bind(mail.to_ascii_lowercase())
+        .bind(most)
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows.into_iter().map(account).collect())
+    }
+
+    /// The second factor of an account, confirmed or not.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn factor(&self, account: AccountId) -> Result<Option<SecondFactor>, StoreError> {
+        let row: Option<(String, Option<i64>, i64)> =
+            sqlx::query_as("SELECT secret, on_ms, step FROM factors WHERE account_id = $1")
+                .bind(account.0)
+                .fetch_optional(&self.reader)
+                .await?;
+        Ok(row.map(|(secret, on, step)| SecondFactor { secret, on: on.map(Time), step }))
     }
 
     /// What the link with this hash does and for whom, while it is valid.

@@ -31,6 +31,10 @@ words! {
         Organiser = "organiser",
         /// Sets a new password for an account.
         Password = "password",
+        /// The same, sent to the account's mail address.
+        Mailed = "mailed",
+        /// Confirms the mail address of an account.
+        Address = "address",
     }
 }
 
@@ -48,6 +52,21 @@ pub struct Account {
     pub made: Time,
     /// When it was deleted.
     pub withdrawn: Option<Time>,
+    /// Its mail address, which only its owner and organisers may see.
+    pub mail: Option<String>,
+    /// When its owner confirmed that address.
+    pub confirmed: Option<Time>,
+}
+
+/// The second factor of an account.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecondFactor {
+    /// Its secret, in base64.
+    pub secret: String,
+    /// Since when sign-in asks for a code; none while its owner has not shown one.
+    pub on: Option<Time>,
+    /// The 30 seconds of the last code that was accepted.
+    pub step: i64,
 }
 
 /// A secret of an account, as its owner sees it.

@@ -26,6 +26,8 @@ pub struct ContestSettings {
     pub sign_up: Option<SignUpWord>,
     /// Wrong passwords for one account from one network in a quarter of an hour.
     pub wrong_passwords: u32,
+    /// Whoever hands in has confirmed a mail address of one of these domains; of any, if there are none.
+    pub mail_domains: Vec<String>,
     /// The bots inside the program that stand on the ladder, as `builtin:NAME`.
     pub bosses: Vec<String>,
     /// The number of rated matches a version plays.
@@ -59,6 +61,7 @@ impl Default for ContestSettings {
             team_size: 1,
             sign_up: None,
             wrong_passwords: 10,
+            mail_domains: Vec::new(),
             bosses: Vec::new(),
             matches: 400,
             decide_top: 3,
@@ -92,6 +95,12 @@ impl ContestSettings {
             (_, Some(closes)) if now >= closes => Uploads::Closed(closes),
             _ => Uploads::Open,
         }
+    }
+
+    /// Whether somebody with this mail address may take part: its domain is one of those named, and not part of one.
+    pub fn takes_mail(&self, mail: &str) -> bool {
+        let domain = mail.rsplit_once('@').map_or("", |(_, domain)| domain);
+        self.mail_domains.is_empty() || self.mail_domains.iter().any(|one| one.eq_ignore_ascii_case(domain))
     }
 
     /// What a machine that plays must know and be like.

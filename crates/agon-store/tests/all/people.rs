@@ -2,9 +2,10 @@
 
 use agon_api::contest::SignUpWord;
 use agon_store::acts::{
-    Add, Added, Begin, EndSecrets, FoundContest, Invite, JoinTeam, Joined, LeaveTeam, Left, MakeLink,
-    MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade,
-    Tell, TokensLeft, TokensToEnd, Which, Withdraw,
+    Add, Added, Begin, ConfirmMail, DropFactor, EndSecrets, FoundContest, Invite, JoinTeam, Joined,
+    LeaveTeam, Left, MakeLink, MakeTeam, NewCode, OfferFactor, Promote, RecordUse, RenewCodes, SetMail,
+    SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade, Tell, TokensLeft, TokensToEnd,
+    UseCode, UseFactor, Which, Withdraw,
 };
 use agon_store::{
     AccountId, ContestId, ContestSettings, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time,
@@ -227,6 +228,88 @@ async fn a_link_is_good_once_for_what_and_whom_it_was_made() {
 }
 
 #[tokio::test]
+async fn an_address_is_confirmed_by_the_link_that_was_sent_there() {
+    let world = World::new().await;
+    let (contest, now) = (world.contest, Time(5));
+    let (ann, bob) = (world.sign_up("Ann").await, world.sign_up("Bob").await);
+    let give = |account, mail: &str| SetMail { contest, account, mail: Some(mail.into()), now };
+    let with = async || {
+        let found = world.store.accounts_with_mail("ANN@x.y", 5).await.expect("read");
+        found.into_iter().map(|account| account.id).collect::<Vec<_>>()
+    };
+    let offer = |secret: &str, kind, account| {
+        world.store.act(MakeLink {
+            sha: Sha::of(secret),
+            kind,
+            account: Some(account),
+            now: Time(1),
+            ends: Time(100),
+        })
+    };
+    let confirm =
+        |secret: &str, account, now| ConfirmMail { contest, account, sha: Sha::of(secret), now: Time(now) };
+    for account in [ann, bob] {
+        world.store.act(give(account, "Ann@x.y")).await.expect("set");
+    }
+    offer("one", LinkKind::Address, ann).await.expect("made");
+    offer("reset", LinkKind::Mailed, ann).await.expect("made");
+    for (secret, account, now) in [("one", bob, 6), ("reset", ann, 6), ("one", ann, 100)] {
+        assert!(!world.store.act(confirm(secret, account, now)).await.expect("answered"), "{secret} {now}");
+    }
+    assert_eq!(with().await, []);
+    assert!(world.store.act(confirm("one", ann, 99)).await.expect("answered"));
+    assert!(!world.store.act(confirm("one", ann, 99)).await.expect("answered"), "once");
+    assert_eq!(with().await, [ann], "Bob has not confirmed it");
+    // Another address: it is not confirmed, and what was sent to the one before is worth nothing.
+    offer("two", LinkKind::Address, ann).await.expect("made");
+    offer("password", LinkKind::Password, ann).await.expect("made");
+    world.store.act(give(ann, "ann@z.w")).await.expect("set");
+    let account = world.store.account(ann).await.expect("read").expect("there");
+    assert_eq!((account.mail.as_deref(), account.confirmed), (Some("ann@z.w"), None));
+    assert!(!world.store.act(confirm("two", ann, 6)).await.expect("answered"));
+    assert_eq!(world.store.link(&Sha::of("reset"), now).await.expect("read"), None);
+    assert!(
+        world.store.link(&Sha::of("password"), now).await.expect("read").is_some(),
+        "an organiser's stays"
+    );
+    let events = format!("{:?}", world.store.of(contest).events(100).await.expect("read"));
+    assert!(!events.contains("x.y") && !events.contains("z.w"), "{events}");
+    world.clean().await;
+}
+
+#[tokio::test]
+async fn a_code_of_a_second_factor_is_accepted_once_and_no_earlier_one_after_it() {
+    let world = World::new().await;
+    let (contest, account, now) = (world.contest, world.sign_up("Ann").await, Time(5));
+    let used =
+        async |step| world.store.act(UseFactor { contest, account, step, now }).await.expect("answered");
+    let offer = async |secret: &str| {
+        world.store.act(OfferFactor { account, secret: secret.into() }).await.expect("offered");
+        world.store.factor(account).await.expect("read").expect("there")
+    };
+    assert!(!used(7).await, "there is none");
+    offer("first").await;
+    let offered = offer("second").await;
+    assert_eq!(
+        (offered.secret.as_str(), offered.on),
+        ("second", None),
+        "not confirmed: a newer one takes its place"
+    );
+    assert_eq!((used(7).await, used(7).await, used(6).await, used(8).await), (true, false, false, true));
+    let kept = offer("third").await;
+    assert_eq!((kept.secret.as_str(), kept.on, kept.step), ("second", Some(now), 8), "one that counts stays");
+    let codes = vec![Sha::of("code")];
+    world.store.act(RenewCodes { account, codes }).await.expect("made");
+    for expected in [true, false] {
+        let code = UseCode { contest, account, code: Sha::of("code"), now };
+        assert_eq!(world.store.act(code).await.expect("answered"), expected);
+    }
+    world.store.act(DropFactor { contest, account, now }).await.expect("done");
+    assert!(world.store.factor(account).await.expect("read").is_none());
+    world.clean().await;
+}
+
+#[tokio::test]
 async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
     let world = World::new().await;
     let mut people = Vec::new();
@@ -340,6 +423,14 @@ async fn nothing_of_who_was_deleted_is_in_any_file() {
                 now: Time(3),
             };
             world.store.act(set).await.expect("set");
+            let mail = Some("knight@mancha.example".to_owned());
+            let set = SetMail { contest: world.contest, account, mail, now: Time(3) };
+            world.store.act(set).await.expect("set");
+            world
+                .store
+                .act(OfferFactor { account, secret: "helmet-of-mambrino".into() })
+                .await
+                .expect("offered");
             assert!(world.begin(account, "label of a build server", LoginKind::Token, 4).await.is_some());
             lasting = Some(account);
         }
@@ -351,6 +442,8 @@ async fn nothing_of_who_was_deleted_is_in_any_file() {
         &agon_store::names::likeness("Windmill Tilters"),
         "let-me-join",
         "dulcinea",
+        "knight@",
+        "mambrino",
         "label of a build server",
         &Sha::of("label of a build server").to_string(),
     ];

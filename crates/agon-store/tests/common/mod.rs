@@ -207,6 +207,22 @@ impl Postgres {
         agon_store::place(folder, &url).expect("written");
     }
 
+    /// How many bytes the database of this folder takes, without the write-ahead log.
+    pub fn size(&self, folder: &Path) -> u64 {
+        let url = url(folder);
+        let name = url.rsplit('/').next().and_then(|rest| rest.split('?').next()).expect("a name");
+        let mut psql = self.program("psql");
+        let asked = format!("SELECT pg_database_size('{name}')");
+        psql.arg("-h").arg(&self.place).args(["-U", "agon", "-Atc", &asked, "postgres"]);
+        let answer = psql.output().expect("psql starts").stdout;
+        String::from_utf8_lossy(&answer).trim().parse().expect("a number")
+    }
+
+    /// The folder of its programs, and the folder that it listens in, which has its data.
+    pub fn folders(&self) -> (&Path, &Path) {
+        (&self.programs, &self.place)
+    }
+
     /// The files of the server that hold these bytes. Not its write-ahead log, which holds everything for a while.
     pub fn files_with(&self, needle: &str) -> Vec<PathBuf> {
         files_with(&self.place.join("data"), needle)

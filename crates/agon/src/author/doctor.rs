@@ -86,8 +86,14 @@ pub fn run(options: &DoctorOptions) -> Done {
     add("containment", "leftovers", die_with_parent());
     add("containment", "busy machine", counters());
     add("containment", "CPU pinning", pinning());
-    for (what, seen) in sandbox() {
-        add("containment", what, seen);
+    if let Ok(program) = std::env::current_exe() {
+        let found = agon_sandbox::probe(&program);
+        for (what, seen) in sandbox(&found) {
+            add("containment", what, seen);
+        }
+        for (what, seen) in measured(found.level) {
+            add("measured", what, seen);
+        }
     }
     let bad = findings.iter().any(|finding| finding.state == Bad);
     let mut out = io::stdout().lock();
@@ -360,9 +366,7 @@ fn pinning() -> Seen {
 }
 
 /// How well a sandbox would contain a bot here, found out by making one; and what the next level needs.
-fn sandbox() -> Vec<(&'static str, Seen)> {
-    let Ok(program) = std::env::current_exe() else { return Vec::new() };
-    let found = agon_sandbox::probe(&program);
+fn sandbox(found: &agon_sandbox::Found) -> Vec<(&'static str, Seen)> {
     let seen = format!("level {}: {}", found.level, found.level.meaning());
     let state = if found.level == Level::A { Good } else { Note };
     let mut all = vec![("sandbox", (state, seen, None))];
@@ -375,4 +379,45 @@ fn sandbox() -> Vec<(&'static str, Seen)> {
         all.push(("sandbox", with(Note, seen, "run agon as root, and each bot gets a user of its own")));
     }
     all
+}
+
+/// What a match measures of its bots here, and what nobody measures.
+fn measured(level: Level) -> [(&'static str, Seen); 4] {
+    let inside = match level {
+        Level::A => good("counted by the kernel, for all processes of a bot together"),
+        _ => with(
+            Note,
+            "sampled: processes that begin and end between two looks are missed; results say `CPU sampled`",
+            "level A counts it; the lines above say what it needs",
+        ),
+    };
+    let memory = match level {
+        Level::A => good("limited and counted, for all processes of a bot together"),
+        Level::B | Level::C => (Note, "limited for each process of a bot, and not counted".to_owned(), None),
+        Level::D => (Note, "neither limited nor counted".to_owned(), None),
+    };
+    let own = "sampled, and memory is not limited: bots with your own rights (--sandbox off) are trusted";
+    let never = "how fast the CPU ran: its frequency, caches, and who else was on the core or the host";
+    [
+        ("CPU time", inside),
+        ("memory of bots", memory),
+        ("outside of it", (Note, own.to_owned(), None)),
+        ("not measured", (Note, never.to_owned(), None)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_measured_follows_from_the_level() {
+        for level in [Level::A, Level::B, Level::C, Level::D] {
+            let [(_, cpu), (_, memory), (_, outside), (_, never)] = measured(level);
+            assert_eq!(cpu.1.starts_with("counted by the kernel"), level == Level::A, "{level}: {}", cpu.1);
+            assert_eq!(cpu.2.is_some(), level != Level::A, "below A it says what A needs");
+            assert_eq!(memory.1.starts_with("limited"), level < Level::D, "{level}: {}", memory.1);
+            assert!(outside.1.contains("--sandbox off") && never.1.contains("frequency"));
+        }
+    }
 }

@@ -35,6 +35,17 @@ pub struct Made<'a> {
     pub starter: Starter,
     /// What this machine lacks for it, as a sentence.
     pub missing: Option<String>,
+    /// With `--ci`: the file for the build server.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub workflow: Option<&'a Path>,
+}
+
+/// What `agon new --ci SERVER --json` prints for the bot in this folder.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct MadeWorkflow<'a> {
+    #[cfg_attr(test, ts(type = "string"))]
+    pub workflow: &'a Path,
 }
 
 /// The result for one bot: `agon build --json` prints a list of these.

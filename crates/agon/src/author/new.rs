@@ -13,16 +13,18 @@ use agon_game::{GameInfo, Starter, StarterLanguage};
 use clap::Args;
 
 use crate::author::json;
+use crate::ci::workflow::BuildServer;
 use crate::common::languages::{self, Answer};
 use crate::common::screen;
-use crate::common::{self, Done, Failure};
+use crate::common::{self, Done, Failure, here};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Without arguments, lists what there is.
 
 Examples:
   agon new                                 every game and its languages
-  agon new cultist-wars python my-bot      a Python bot in the new folder my-bot";
+  agon new cultist-wars python my-bot      a Python bot in the new folder my-bot
+  agon new --ci github                     has GitHub run agon ci for the bot in this folder (agon docs ci)";
 
 /// Options of `agon new`.
 #[derive(Args, Debug)]
@@ -34,6 +36,9 @@ pub struct NewOptions {
     /// The folder to create for the bot
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
+    /// Also writes the file that has a build server run `agon ci` (alone: for the bot in this folder)
+    #[arg(long, value_enum, value_name = "SERVER")]
+    pub ci: Option<BuildServer>,
     /// Prints the list, or what was made, as JSON
     #[arg(long)]
     pub json: bool,
@@ -91,9 +96,12 @@ fn tool(language: StarterLanguage) -> Tool {
 
 /// Runs `agon new`.
 pub fn run(options: &NewOptions) -> Done {
-    let NewOptions { game, language, folder, json } = options;
-    let Some(game) = game else { return list(offers(), *json) };
-    let game = common::game(game)?.info();
+    let NewOptions { game, language, folder, ci, json } = options;
+    let game = match (game, ci) {
+        (Some(game), _) => common::game(game)?.info(),
+        (None, Some(server)) => return workflow(*server, *json),
+        (None, None) => return list(offers(), *json),
+    };
     let Some(language) = language else { return list(offers_of(game), *json) };
     let offer = find(game, language)?;
     let starter = offer.starter;
@@ -104,13 +112,35 @@ pub fn run(options: &NewOptions) -> Done {
         )));
     };
     write_all(starter, folder)?;
+    let workflow = ci.map(|server| server.write(folder)).transpose()?;
     if *json {
-        let made = json::Made { folder, starter: offer.json(), missing: missing(starter.language) };
+        let missing = missing(starter.language);
+        let made = json::Made { folder, starter: offer.json(), missing, workflow: workflow.as_deref() };
         common::print_json(&mut io::stdout(), &made)?;
     } else {
         report(offer, folder)?;
+        workflow.iter().try_for_each(|file| tell(file))?;
     }
     Ok(())
+}
+
+/// Writes the file for a build server, for the bot in this folder.
+fn workflow(server: BuildServer, as_json: bool) -> Done {
+    here::game(here::read()?.as_ref())?;
+    let file = server.write(Path::new("."))?;
+    match as_json {
+        true => common::print_json(&mut io::stdout(), &json::MadeWorkflow { workflow: &file }),
+        false => Ok(tell(&file)?),
+    }
+}
+
+/// Says where the file for a build server is, and what it needs.
+fn tell(file: &Path) -> io::Result<()> {
+    writeln!(
+        io::stdout(),
+        "{}: set the variables AGON_ARCHIVE and AGON_SHA256 at the build server (agon docs ci)",
+        file.display()
+    )
 }
 
 /// The starter named by `language`.

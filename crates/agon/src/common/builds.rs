@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use agon_bot::advised::Advised;
@@ -137,6 +138,9 @@ pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
     Ok(Some(content::of_text(&parts)))
 }
 
+/// What follows where somebody reads the output of a build first.
+pub const ABOVE: &str = "; its output is above";
+
 /// The result of a build.
 pub(crate) enum State {
     /// There is nothing to build.
@@ -153,6 +157,22 @@ pub(crate) enum State {
 /// # Errors
 /// When there is no such bot, or its `agon.toml` is wrong.
 pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
+    build_by(name, force, |build| match name.confined {
+        // The compiler's messages go where ours go, unchanged.
+        Confined::No => build.run(),
+        own => build.run_inside(own, &mut |bytes| io::stderr().write_all(bytes)),
+    })
+}
+
+/// The same, with the caller running the command; its error is a sentence.
+///
+/// # Errors
+/// Likewise.
+pub fn build_by(
+    name: &BotName,
+    force: bool,
+    run: impl FnOnce(&Build) -> Result<ExitStatus, String>,
+) -> Result<State, Failure> {
     if let NameKind::Path(path) = &name.kind
         && !path.exists()
     {
@@ -171,17 +191,12 @@ pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
     let command = screen::harmless(&command_line(&build));
     let place = if name.confined == Confined::No { "" } else { " in a sandbox" };
     eprintln!("building {}{place}: {command}", screen::harmless(&name.text));
-    let done = match name.confined {
-        // The compiler's messages go where ours go, unchanged.
-        Confined::No => build.run(),
-        own => build.run_inside(own, &mut |bytes| io::stderr().write_all(bytes)),
-    };
-    let status = match done {
+    let status = match run(&build) {
         Ok(status) => status,
         Err(why) => return Ok(State::Failed(why)),
     };
     if !status.success() {
-        return Ok(State::Failed(format!("`{command}` ended with {status}; its output is above")));
+        return Ok(State::Failed(format!("`{command}` ended with {status}{ABOVE}")));
     }
     if build.made.is_none() {
         let content = content_of(name, &build)?;

@@ -169,7 +169,10 @@ fn pointers(tree: &Path) -> Result<(), String> {
 }
 
 /// The output of git; its error message when it fails.
-fn git(arguments: &[&str], index: Option<&Path>) -> Result<String, String> {
+///
+/// # Errors
+/// What git says; nothing with `--quiet`.
+pub fn git(arguments: &[&str], index: Option<&Path>) -> Result<String, String> {
     let mut command = Command::new("git");
     command.args(arguments);
     if let Some(index) = index {

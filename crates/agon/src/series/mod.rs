@@ -25,6 +25,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, Launch, NameKind as BotKind, Run};
@@ -333,7 +334,11 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
 
 /// Runs a series to its end and shows its progress. Returns how it ended, unless it failed.
 pub fn run(ready: &Ready, options: &RunOptions) -> Result<SeriesEnd, Failure> {
-    let stop = common::stop_on_ctrl_c();
+    run_until(ready, options, common::stop_on_ctrl_c())
+}
+
+/// The same, until `stop` becomes true.
+pub fn run_until(ready: &Ready, options: &RunOptions, stop: &AtomicBool) -> Result<SeriesEnd, Failure> {
     let mut show = Show::new(ready, options)?;
     let (series, scheduler) = (&ready.series, &ready.scheduler);
     match &ready.fleet {

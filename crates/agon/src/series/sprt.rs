@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use agon_contest::{Progress, SeriesEnd, SeriesKind, SeriesStanding, TestId};
 use agon_desk::words::thousands;
+use agon_stats::sequential::Status;
 use agon_stats::{Decision, Model};
 use clap::Args;
 
@@ -244,18 +245,9 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
         )?;
         let same = pairing.same() as f64 / pairing.blocks.max(1) as f64 * 100.0;
         writeln!(out, "identical   both bots gave the same answers in {same:.0} % of {blocks}")?;
-        // Corrected, if it was stopped by its results.
-        let (low, point, high, how) = match &status.corrected {
-            Some(found) => (found.low, found.elo, found.high, ", corrected for stopping"),
-            None => (estimate.elo_low, estimate.elo, estimate.elo_high, ""),
-        };
+        let (low, point, high) = interval(&status);
         let scale = bars::Scale::of([low, point, high].into_iter().flatten());
-        let end = |end: Option<f64>, none: &str| end.map_or_else(|| none.to_owned(), whole);
-        let shown = match status.corrected {
-            Some(_) => end(point, "–"),
-            None => elo_point(estimate),
-        };
-        writeln!(out, "Elo         {shown} ({} to {}, 95 %){how}", end(low, "-∞"), end(high, "+∞"))?;
+        writeln!(out, "Elo         {}", elo(&status))?;
         writeln!(out, "            {}", screen.dim(&scale.title()))?;
         writeln!(out, "            {}", scale.bar(low, point, high).trim_end())?;
         writeln!(out, "better      chance {}", certainty(estimate.superiority))?;
@@ -274,6 +266,26 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
     progress::notes(&mut out, screen, ready)?;
     io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())
+}
+
+/// The difference in Elo and its interval: corrected, if the test was stopped by its results.
+fn interval(status: &Status) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let estimate = &status.estimate;
+    match &status.corrected {
+        Some(found) => (found.low, found.elo, found.high),
+        None => (estimate.elo_low, estimate.elo, estimate.elo_high),
+    }
+}
+
+/// That in words: `+43 (+21 to +65, 95 %), corrected for stopping`.
+pub fn elo(status: &Status) -> String {
+    let (low, point, high) = interval(status);
+    let end = |end: Option<f64>, none: &str| end.map_or_else(|| none.to_owned(), whole);
+    let (shown, how) = match status.corrected {
+        Some(_) => (end(point, "–"), ", corrected for stopping"),
+        None => (elo_point(&status.estimate), ""),
+    };
+    format!("{shown} ({} to {}, 95 %){how}", end(low, "-∞"), end(high, "+∞"))
 }
 
 /// The width of the path of a test, in characters.

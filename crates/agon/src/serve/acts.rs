@@ -63,7 +63,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
                 ""
             }
         )?,
-        Added::TooMany(_) | Added::Closed(_) => {
+        Added::TooMany(_) | Added::Closed(_) | Added::Unconfirmed => {
             return Err(Failure::own("an organiser's upload was counted; please report it".to_owned()));
         }
         Added::Taken(other) => {

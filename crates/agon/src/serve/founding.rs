@@ -8,12 +8,12 @@ use agon_contest::config::Level;
 use agon_contest::{ContestFile, SandboxSection};
 use agon_game::{GameInfo, Transport};
 use agon_server::Setting;
+use agon_server::name_of;
 use agon_server::settings::FileSettings;
 use agon_server::status::PLACING;
 use agon_worker::{ContestTerms, MatchGround};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
-use crate::serve::name_of;
 
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
@@ -73,7 +73,7 @@ fn text(info: &GameInfo, dir: &Path, level: Option<Level>) -> String {
     format!(
         "# A contest of agon serve, as it is founded by its first start. What stands before [site] decides results, and is fixed from then on.
 # What follows can be changed while the contest runs: by the organiser's page Settings, or `agon serve set`. Once it is founded, changes
-# here decide nothing, except of what is this machine's own: trusted_proxies, packages and env.
+# here decide nothing, except of what is this machine's own: trusted_proxies, mail, packages and env.
 game = \"{name}\"
 rules = \"{rules}\"              # a preset (agon rules {name}), or a file beside this one
 {maps}

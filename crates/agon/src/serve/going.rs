@@ -11,8 +11,9 @@ use agon_api::contest::ContestState;
 use agon_bot::advised::NextCommand;
 use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
+use agon_server::clock::{self, ServerClock};
 use agon_server::settings::{FileDifference, SettingsBy};
-use agon_server::{ContestServer, Inside, ServerError, inside, room, settings, tick};
+use agon_server::{ContestServer, Inside, ServerError, inside, room, server_name, settings, tick};
 use agon_store::reads::MOST_POSTED;
 use agon_store::{ContestSettings, Objects, StoreError};
 use agon_worker::holding;
@@ -22,7 +23,7 @@ use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
 use crate::serve::player::{OwnWorker, level_of, memory_of};
 use crate::serve::{
-    Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
+    Rated, ServeOptions, clocks, founding, open_many_files, pages, private, runtime, runtime_of,
 };
 
 /// The server looks after everything this often, and whenever it is notified.
@@ -63,7 +64,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let (mut setting, file) = founding::read(dir)?;
     let _held = hold(dir)?;
-    let founded = runtime()?.block_on(settings::founded(dir, &setting.name, &file, now()))?;
+    let clock = Arc::new(ServerClock::of_machine(server_name(dir)));
+    let founded = runtime()?.block_on(settings::founded(dir, &setting.name, &file, clock.now()))?;
     let held = founded.as_ref().unwrap_or(&setting.founding).clone();
     if let Some(image) = &held.image {
         let why = |error: ImageError| {
@@ -93,25 +95,30 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     // These threads stand back where matches are played: the next match's sandbox is built on the same CPU, and the match
     // waits for it.
     let runtime = if !playing { runtime()? } else { runtime_of(|| sys::stand_back(5))? };
-    let server = Arc::new(runtime.block_on(ContestServer::open(dir, &setting, now()))?);
+    let server = Arc::new(runtime.block_on(ContestServer::open(dir, &setting, clock.now()))?);
     let is_shared = server.store().is_shared();
     if !is_shared {
         // Nobody else writes here now, so drafts left by a killed process are litter.
         Objects::open(dir).map_err(ServerError::from)?.sweep_drafts();
     }
-    check_clock(&runtime, &server)?;
+    check_clock(&runtime, &server, &clock)?;
+    runtime.block_on(server.goes_by(clock.clone()))?;
+    if let Some(doubt) = clock.doubt() {
+        clocks::tell(&mut io::stderr(), dir, &[doubt])?;
+    }
     if let Some(level) = level.filter(|_| server.settings().level.is_none()) {
         let decided = |before: &ContestSettings| {
             Ok(ContestSettings { level: Some(level.to_string()), ..before.clone() })
         };
         let by = SettingsBy { actor: "server", account: None };
-        runtime.block_on(settings::change(server.store(), by, decided, now()))?;
+        runtime.block_on(settings::change(server.store(), by, decided, clock.now()))?;
         runtime.block_on(server.now())?;
     }
     tell_differences(dir, &file.differences(&server.settings()));
-    server.publish(server_name(dir), file);
-    let name = inside::name(is_shared.then(|| server_name(dir)));
-    let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
+    server.publish(clock.server().to_owned(), file);
+    let name = inside::name(is_shared.then(|| clock.server().to_owned()));
+    let worker =
+        runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), clock.now()))?;
     let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
     if jobs == 0 {
         runtime.block_on(server.stands_by(worker))?;
@@ -120,8 +127,12 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         eprintln!("note: {why}");
     }
     let site = match options.no_site {
-        true => None,
-        false => Some(pages::open(&runtime, &server, dir, options)?),
+        true => {
+            let server = server.clone();
+            runtime.spawn(async move { server.look_out(drop).await });
+            None
+        }
+        false => Some(pages::open(&runtime, &server, dir, (options, &clock))?),
     };
     if let Some(site) = site.as_ref().map(|site| site.site.clone())
         && options.jobs != Some(0)
@@ -149,8 +160,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     );
     let halt = AtomicBool::new(false);
     let work = std::path::absolute(dir.join("work"))?;
-    let clock = now;
-    let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
+    let now = || clock.now();
+    let inside = Inside::new(&server, runtime.handle().clone(), worker, &now);
     let player = OwnWorker { server: &server, inside: &inside, work, confined, all, jobs };
     let broken = OnceLock::new();
     let told = std::thread::scope(|scope| {
@@ -165,8 +176,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
             player.play(&halt);
         });
         // In a thread of its own, so that no request for work waits for a table.
-        scope.spawn(|| rate(&runtime, &server, &halt));
-        let told = watch(&runtime, &server, options, stop, &broken, &mut out);
+        scope.spawn(|| rate(&runtime, &server, (&halt, &clock)));
+        let told = watch(&runtime, &server, options, (stop, &clock), &broken, &mut out);
         halt.store(true, Ordering::Relaxed);
         // A panic there is a bug of ours; its finished results are to be kept all the same.
         let _ = worker.join();
@@ -175,7 +186,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     if let Some(site) = site {
         runtime.block_on(site.stop());
     }
-    let last = finish(&runtime, &server);
+    let last = finish(&runtime, &server, &clock);
     runtime.block_on(server.close());
     tracing::info!("ends");
     told?;
@@ -199,18 +210,18 @@ fn tell_differences(dir: &Path, found: &[FileDifference]) {
     }
 }
 
-/// Largest tolerated clock error in milliseconds when several servers share a database: leases end by the clock.
-const APART_MS: i64 = 5_000;
+/// How long the database may take to say what its clock shows.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-fn check_clock(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> Done {
-    let apart = runtime.block_on(server.store().clock_apart(now())).map_err(ServerError::from)?;
-    match apart.filter(|apart| apart.abs() > APART_MS) {
+fn check_clock(runtime: &tokio::runtime::Runtime, server: &ContestServer, clock: &ServerClock) -> Done {
+    let apart = runtime.block_on(clock.ahead_of(&mut server.store().lookout(), PATIENCE));
+    match apart.map_err(ServerError::from)?.filter(|apart| apart.abs() > clock::APART_MS) {
         None => Ok(()),
         Some(apart) => Err(Failure::own(format!(
-            "the clock of this machine is {:.0} s {} that of its database; leases and deadlines depend on clocks, so set them first \
+            "the clock of this machine is {} {} that of its database; leases and deadlines depend on clocks, so set them first \
              (timedatectl set-ntp true)",
-            apart.abs() as f64 / 1e3,
-            if apart > 0 { "before" } else { "behind" }
+            clock::exact_span(apart),
+            if apart > 0 { "ahead of" } else { "behind" }
         ))),
     }
 }
@@ -231,25 +242,23 @@ fn tell_rest(runtime: &tokio::runtime::Runtime, server: &ContestServer, dir: &Pa
     Ok(())
 }
 
-/// Tells this server from others of the contest: the machine's name and the folder's.
-fn server_name(dir: &Path) -> String {
-    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    format!("{machine} {}", crate::serve::name_of(dir))
-}
-
 /// Handles the worker's remaining results, and updates the table.
-fn finish(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> Done {
-    while runtime.block_on(server.tick(now()))?.valid > 0 {}
-    Ok(runtime.block_on(server.keep_board(now(), true))?)
+fn finish(runtime: &tokio::runtime::Runtime, server: &ContestServer, clock: &ServerClock) -> Done {
+    while runtime.block_on(server.tick(clock.now()))?.valid > 0 {}
+    Ok(runtime.block_on(server.keep_board(clock.now(), true))?)
 }
 
 /// Rebuilds the table over and over until `halt` is set. Errors of the store are left to `watch`, which meets and reports
 /// them too.
-fn rate(runtime: &tokio::runtime::Runtime, server: &ContestServer, halt: &AtomicBool) {
+fn rate(
+    runtime: &tokio::runtime::Runtime,
+    server: &ContestServer,
+    (halt, clock): (&AtomicBool, &ServerClock),
+) {
     let mut is_told = false;
     while !halt.load(Ordering::Relaxed) {
         let began = Instant::now();
-        let pause = match runtime.block_on(server.rate(now())) {
+        let pause = match runtime.block_on(server.rate(clock.now())) {
             Ok(()) => tick::rest(began.elapsed()),
             Err(error) => {
                 if matches!(error, ServerError::Wrong(_)) && !std::mem::replace(&mut is_told, true) {
@@ -269,7 +278,7 @@ fn watch(
     runtime: &tokio::runtime::Runtime,
     server: &ContestServer,
     options: &ServeOptions,
-    stop: &AtomicBool,
+    (stop, clock): (&AtomicBool, &ServerClock),
     broken: &OnceLock<String>,
     out: &mut impl io::Write,
 ) -> Done {
@@ -281,7 +290,7 @@ fn watch(
             return Err(Failure::own(format!("no bot is played here: {why}")));
         }
         brought.borrow_and_update();
-        match runtime.block_on(server.look_after(now())) {
+        match runtime.block_on(server.look_after(clock.now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
                     tracing::warn!("it is resumed");

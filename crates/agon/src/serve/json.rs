@@ -5,7 +5,7 @@ use agon_server::ContestStatus;
 use agon_server::export::ArchiveReport;
 use agon_server::settings::SettingKey;
 use agon_store::reads::Working;
-use agon_store::{ContestSettings, EntrantVersion, Event};
+use agon_store::{ClockDoubt, ContestSettings, EntrantVersion, Event};
 use agon_worker::wire::PlayingMachine;
 use serde::Serialize;
 #[cfg(test)]
@@ -30,6 +30,8 @@ pub(crate) struct Contest<'a> {
     pub versions: &'a [EntrantVersion],
     /// The last entries of the audit log, the newest first.
     pub events: &'a [Event],
+    /// The servers whose clocks are in doubt, and that do nothing meanwhile.
+    pub clocks: &'a [ClockDoubt],
 }
 
 /// The number of matches of a contest in each state.
@@ -73,6 +75,7 @@ impl<'a> Contest<'a> {
             board: &status.board,
             versions: &status.versions,
             events: &status.events,
+            clocks: &status.clocks,
         }
     }
 }

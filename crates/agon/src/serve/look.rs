@@ -11,7 +11,7 @@ use agon_store::{ContestRow, VersionState};
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
-use crate::serve::{json, now, runtime};
+use crate::serve::{clocks, json, now, runtime};
 
 /// Shows the state of the contest in a folder.
 pub fn status(dir: &Path, as_json: bool) -> Done {
@@ -63,6 +63,7 @@ fn summary(out: &mut impl io::Write, dir: &Path, status: &ContestStatus) -> io::
         _ => String::new(),
     };
     writeln!(out, "{} · {}{paused}", harmless(contest.title()), contest.game)?;
+    clocks::tell(out, dir, &status.clocks)?;
     let mut parts = vec![
         agon_contest::journal::count(usize::try_from(counts.sealed).unwrap_or(0), "result", "results")
             + " in the log",

@@ -1,6 +1,7 @@
 //! `agon serve`: runs a contest from a folder: a ladder, with a built-in worker.
 
 mod acts;
+mod clocks;
 mod fleet;
 mod founding;
 mod going;
@@ -15,9 +16,9 @@ mod set;
 mod workers;
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agon_server::ServerError;
+use agon_server::{ServerError, name_of};
 use agon_site::listen::FILES;
 use agon_store::{StoreError, Time};
 use clap::{Args, Subcommand, ValueEnum};
@@ -273,6 +274,14 @@ pub enum ServeCommand {
         /// The contest's folder.
         dir: PathBuf,
     },
+    /// Say whether a server's clock is in doubt, because it jumped or is not the database's
+    Clock {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// Confirms what it shows: compare it with another clock first. The server trusts it again after a minute
+        #[arg(long)]
+        confirm: bool,
+    },
     /// Resume after a pause
     Resume {
         /// The contest's folder.
@@ -292,6 +301,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (Some(ServeCommand::Set { dir, changes, json }), _) => set::run(dir, changes, *json),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
+        (Some(ServeCommand::Clock { dir, confirm }), _) => clocks::run(dir, *confirm),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
         (Some(ServeCommand::Worker { dir, name, out }), _) => workers::enrol(dir, name, out.as_deref()),
         (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
@@ -346,13 +356,7 @@ fn open_many_files() {
     }
 }
 
-/// The only clock of a contest.
+/// The time of commands; a server goes by a clock that it watches.
 fn now() -> Time {
     Time(common::now_ms())
-}
-
-/// The name of a contest that was given none: that of its folder.
-fn name_of(dir: &Path) -> String {
-    let full = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-    full.file_name().map_or_else(|| "contest".to_owned(), |name| name.to_string_lossy().into_owned())
 }

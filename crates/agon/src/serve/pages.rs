@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_server::ContestServer;
+use agon_server::clock::ServerClock;
 use agon_site::{Listening, Site, Tls, Way, secrets};
 use agon_store::acts::MakeLink;
-use agon_store::{LinkKind, StoreError};
+use agon_store::{LinkKind, StoreError, Time};
 use tokio::runtime::Runtime;
 
 use crate::common::Failure;
-use crate::serve::{ServeOptions, now};
+use crate::serve::ServeOptions;
 
 /// How long an organiser link is valid, in milliseconds.
 const LINK: i64 = 24 * 3_600_000;
@@ -37,10 +38,11 @@ pub fn open(
     runtime: &Runtime,
     server: &Arc<ContestServer>,
     dir: &Path,
-    options: &ServeOptions,
+    (options, clock): (&ServeOptions, &Arc<ServerClock>),
 ) -> Result<Pages, Failure> {
+    let own = clock.clone();
     let way = way(dir, options)?;
-    let site = Site::new(server.clone(), dir, way.clone(), now).map_err(Failure::usage)?;
+    let site = Site::new(server.clone(), dir, way.clone(), move || own.now()).map_err(Failure::usage)?;
     if let Some(file) = &options.metrics_token_file {
         site.measured_with(&metrics_token(file)?);
     }
@@ -66,8 +68,10 @@ pub fn open(
         }
     };
     let address = address(&way, listening.address());
-    let link =
-        runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
+    site.people_come_to(address.clone());
+    let link = runtime
+        .block_on(link(server, options.organiser, clock.now()))
+        .map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
     Ok(Pages { site, listening, workers, address, link })
 }
@@ -204,12 +208,12 @@ pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
 }
 
 /// A fresh link, if one is wanted or there is no organiser yet.
-async fn link(server: &ContestServer, wanted: bool) -> Result<Option<String>, StoreError> {
+async fn link(server: &ContestServer, wanted: bool, now: Time) -> Result<Option<String>, StoreError> {
     if !wanted && server.store().organisers().await? > 0 {
         return Ok(None);
     }
     let secret = secrets::fresh();
-    let (sha, now) = (secrets::sha(&secret), now());
+    let sha = secrets::sha(&secret);
     server
         .store()
         .act(MakeLink { sha, kind: LinkKind::Organiser, account: None, now, ends: now.plus(LINK) })

@@ -1,13 +1,15 @@
 //! `agon docs`: the guide, built into the binary. Its sources are `docs/`, which is also an mdBook.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
 use agon_game::setup::nearest;
-use clap::Args;
+use clap::{Args, CommandFactory as _};
 
+use crate::cli::Cli;
 use crate::common::screen::{self, Screen};
 use crate::common::{Done, Failure, print_json};
-use crate::workshop::json;
+use crate::workshop::{json, man};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Examples:
@@ -27,6 +29,9 @@ pub struct DocsOptions {
     /// Prints the list of pages, or the page, as JSON
     #[arg(long, conflicts_with = "find")]
     pub json: bool,
+    /// Writes the manual pages, one for each command, into a folder: for `man`
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["page", "find", "json"])]
+    pub man: Option<PathBuf>,
 }
 
 /// The files of the book.
@@ -36,11 +41,11 @@ macro_rules! book {
 
 /// The pages, and the summary that orders them.
 const BOOK: &[(&str, &str)] = book!(
-    "SUMMARY.md" "README.md" "first-match.md" "bots.md" "debugging.md" "faults.md" "viewer.md" "better.md" "series.md" "scripts.md" "statistics.md" "advantage.md" "formats.md" "coming.md" "tournament.md" "contest.md" "scaling.md" "participate.md" "workers.md" "security.md"
+    "SUMMARY.md" "README.md" "first-match.md" "bots.md" "debugging.md" "faults.md" "viewer.md" "better.md" "series.md" "scripts.md" "statistics.md" "advantage.md" "formats.md" "ci.md" "python.md" "coming.md" "tournament.md" "contest.md" "scaling.md" "participate.md" "workers.md" "container.md" "security.md" "asvs.md"
     "games/cultist-wars.md" "games/deerhunt.md" "games/jungle-blitz.md" "games/ostibot.md" "games/terminal.md"
     "games/cultist-wars-rules.md" "games/deerhunt-rules.md" "games/jungle-blitz-rules.md" "games/ostibot-rules.md"
     "games/terminal-rules.md"
-    "adding-a-game.md" "rooms.md" "reference.md" "json.md" "replay-format.md" "benchmarks.md"
+    "adding-a-game.md" "stability.md" "rooms.md" "reference.md" "json.md" "replay-format.md" "benchmarks.md"
 );
 
 /// A page in the order of the book.
@@ -56,6 +61,12 @@ struct Page {
 /// Runs `agon docs`.
 pub fn run(options: &DocsOptions) -> Done {
     let (screen, mut out) = (screen::output(), io::stdout().lock());
+    if let Some(folder) = &options.man {
+        let count = man::write(Cli::command(), folder)
+            .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+        writeln!(out, "{count} pages in {}", folder.display())?;
+        return Ok(());
+    }
     let pages = pages();
     if let Some(text) = &options.find {
         let found = find(&pages, text, screen, &mut out)?;
@@ -165,12 +176,10 @@ fn find(pages: &[Page], text: &str, screen: Screen, out: &mut impl io::Write) ->
 mod tests {
     use std::fmt::Write as _;
     use std::fs;
-    use std::path::{Path, PathBuf};
-
-    use clap::CommandFactory as _;
+    use std::path::Path;
 
     use super::*;
-    use crate::cli::{Cli, WIDEST, fitted};
+    use crate::cli::{WIDEST, fitted};
 
     fn docs() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")

@@ -5,4 +5,5 @@ pub mod conform;
 pub mod docs;
 pub mod json;
 pub mod library;
+pub mod man;
 pub mod maps;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use agon_bot::advised::NextCommand;
+use agon_store::acts::DoubtClock;
+use agon_store::{ClockDoubt, Store};
 use agon_testkit::sources::rust_files;
 
 use crate::common::{Running, err, folder, out, write};
@@ -169,6 +171,7 @@ const OF_A_CONTEST: &[NextCommand] = &[
     NextCommand::Maps,
     NextCommand::ServeAdd,
     NextCommand::ServeNew,
+    NextCommand::ServeClock,
     NextCommand::ServeContinue,
     NextCommand::ServePause,
     NextCommand::ServeResume,
@@ -252,6 +255,19 @@ fn a_contest_is_led_by_what_it_says() {
     // Its settings name the maps of its game.
     let settings = shell(at, "cat 'my cup/contest.toml'");
     assert!(all(&follow(NextCommand::Maps, &settings, &[])).contains("easy-glade"));
+    // A clock in doubt, as another server has left it.
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    runtime.block_on(async {
+        let store = Store::open(&at.join("my cup")).await.expect("opens");
+        let store = store.only().await.expect("read").expect("a contest");
+        let since = store.last_time().await.expect("read");
+        let (server, ahead_ms) = ("hall cup".to_owned(), 3_600_000);
+        let doubt = ClockDoubt { server, since, ahead_ms, apart_ms: None, confirmed: false };
+        let why = "jumped ahead by 1 h 0 min".to_owned();
+        store.act(DoubtClock { contest: store.id(), doubt, why }).await.expect("written");
+    });
+    follow(NextCommand::ServeClock, &shell(at, "agon serve status 'my cup'"), &[]);
+    assert!(!all(&shell(at, "agon serve status 'my cup'")).contains("--confirm"), "it is confirmed");
     // Machines.
     let worker = "agon serve worker 'my cup' 'hall 2'";
     assert!(shell(at, worker).status.success());
@@ -308,6 +324,7 @@ const VERBS: &[&str] = &[
     "build",
     "challenge",
     "check",
+    "ci",
     "docs",
     "doctor",
     "explain",

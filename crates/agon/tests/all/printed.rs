@@ -163,6 +163,13 @@ fn types(section: &str) -> HashMap<String, Shape> {
     found
 }
 
+/// What a printed value has that the type of this name in a section of the page has not.
+pub fn told(section: &str, name: &str, value: &Value) -> Option<String> {
+    let types = types(section);
+    let shape = types.get(name).unwrap_or_else(|| panic!("the page has no {name}"));
+    differs(value, shape, &types, name)
+}
+
 /// What a value has that its type has not.
 fn differs(value: &Value, shape: &Shape, types: &HashMap<String, Shape>, at: &str) -> Option<String> {
     let wrong = || Some(format!("{at}: {value:.200} is no {shape:.200?}"));
@@ -263,14 +270,12 @@ fn each_command_prints_what_the_page_says() {
         let last = text.lines().last().filter(|line| line.starts_with('{') && line.ends_with('}'));
         let value: Result<Value, _> = serde_json::from_str(last.unwrap_or(&text));
         let value = value.unwrap_or_else(|error| panic!("agon {line}: {error}: {text}{}", err(&done)));
-        let types = types(section);
-        let shape = types.get(name).unwrap_or_else(|| panic!("the page has no {name}"));
         let values = match &value {
             Value::Array(list) => list.iter().collect(),
             one => vec![one],
         };
         for one in values {
-            if let Some(told) = differs(one, shape, &types, name) {
+            if let Some(told) = told(section, name, one) {
                 panic!("agon {line}: {told}");
             }
         }

@@ -19,6 +19,7 @@ const FOR_OTHERS: &[&str] = &[
     "blitz",
     "blitz.zip",
     "one.py",
+    "man",
     "site",
     "ratings",
     "page.html",
@@ -40,7 +41,6 @@ const MAKE_NOTHING: &[&str] = &[
     "challenge",
     "completions",
     "conform",
-    "docs",
     "explain",
     "games",
     // An image is made for the archive that is played here.
@@ -62,6 +62,7 @@ const MAKE_NOTHING: &[&str] = &[
     "sandbox",
     "serve drain",
     "serve fsck",
+    "serve clock",
     "serve pause",
     "serve play-on",
     "serve resume",
@@ -227,6 +228,7 @@ fn at_home(place: &Place) {
     place.well(&["pin", "bot", "first"]);
     place.well(&["new", "jungle-blitz", "python", "blitz"]);
     place.well(&["pack", "blitz"]);
+    place.well(&["docs", "--man", "man"]);
     place.well(&["pack", "my-bot", "-o", "one.py"]);
     place.well(&["replay", "export", "m.replay", "--format", "html", "-o", "page.html"]);
     place.well(&["replay", "export", "m.replay", "--format", "html", "--private", "-o", "private.html"]);
@@ -271,6 +273,7 @@ fn at_home(place: &Place) {
         &[&["sprt", "cultist-wars", "bot", "builtin:greedy", "--journal", "s/journal.jsonl"][..], &series]
             .concat(),
     );
+    place.run(&["ci", "bot", "--minutes", "0", "--junit", "ci.xml", "--summary", "ci.md"]);
     let tournament = ["tournament", "cultist-wars", "bot", "builtin:greedy", "--journal", "t/journal.jsonl"];
     place.well(&[&tournament[..], &series].concat());
     place.run(&["rate", "t/journal.jsonl", "--html", "ratings"]);
@@ -414,6 +417,8 @@ fn nobody_else_reads_what_any_command_makes() {
             "agon-series",
             "agon-bots/first",
             "all.json",
+            "ci.xml",
+            "ci.md",
             "cup.backup",
             "got",
         ] {

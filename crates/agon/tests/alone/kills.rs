@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::common::{Running, Space, agon, err, folder, good, is_installed, number, out, wait};
 use crate::many::database::Postgres;
 use crate::many::{WORKERS, enlist, log_of, place_in_bucket, port, start_bucket, start_worker};
-use crate::proxies::{PROXIES, Proxy, serve};
+use crate::proxies::{PROXIES, Proxy, serve, servers};
 
 /// Whatever is asked of the contest is asked again for this long; nobody stays away longer.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -311,19 +311,19 @@ impl Outside<'_> {
     /// Looks at both servers at once whether an act holds, each as soon as it answers. `holds` returns none while it does not.
     fn holds(&self, act: &'static str, holds: &(dyn Fn(Door, usize) -> Option<Result<(), String>> + Sync)) {
         std::thread::scope(|scope| {
-            for server in 0..2 {
+            for (server, name) in SERVERS.iter().enumerate() {
                 scope.spawn(move || {
                     let end = Instant::now() + PATIENCE;
                     while Instant::now() < end {
                         match holds(Door::Server(server), server) {
                             Some(Ok(())) => return,
                             Some(Err(why)) => {
-                                return self.wrong(format!("{act}, on {}: {why}", SERVERS[server]));
+                                return self.wrong(format!("{act}, on {name}: {why}"));
                             }
                             None => std::thread::sleep(Duration::from_millis(50)),
                         }
                     }
-                    self.wrong(format!("{act}: {} never answered", SERVERS[server]));
+                    self.wrong(format!("{act}: {name} never answered"));
                 });
             }
         });
@@ -685,10 +685,13 @@ impl World {
             2 | 3 => self.workers[which - 2] = Some(start_worker(place, &self.url, WORKERS[which - 2])),
             4 => {
                 self.proxies.rotate_left(1);
-                self.proxy = Some(self.proxies[0].start(place, self.port, &self.spaces));
+                self.proxy = Some(self.proxies[0].start(place, self.port, &servers(&self.spaces)));
             }
             5 => self.postgres.run(),
-            _ => self.bucket = Some(start_bucket(place, &self.spaces[0].ours, self.bucket_port)),
+            _ => {
+                self.bucket =
+                    Some(start_bucket(&place.join("bucket"), &self.spaces[0].ours, self.bucket_port))
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! `cargo xtask long many` kills 50 times; here it is a few.
 
 #[path = "../../../agon-store/tests/common/bucket.rs"]
-mod bucket;
+pub mod bucket;
 #[path = "../../../agon-store/tests/common/mod.rs"]
 pub mod database;
 
@@ -96,12 +96,11 @@ fn a_bucket_in_a_process_of_its_own() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-/// Starts the bucket of a folder, at this address of the machine.
+/// Starts a bucket for each folder in this one, at this address of the machine.
 pub fn start_bucket(folder: &Path, at: &str, port: u16) -> Running {
     let mut bucket = Command::new(std::env::current_exe().expect("this program"));
     bucket.args(["--exact", "many::a_bucket_in_a_process_of_its_own", "--ignored"]);
-    bucket.env("AGON_BUCKET", folder.join("bucket"));
-    bucket.env("AGON_BUCKET_AT", at).env("AGON_BUCKET_PORT", port.to_string());
+    bucket.env("AGON_BUCKET", folder).env("AGON_BUCKET_AT", at).env("AGON_BUCKET_PORT", port.to_string());
     bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let running = Running(bucket.spawn().expect("it starts"));
     wait_until("the bucket listens", || TcpStream::connect((at, port)).is_ok());
@@ -182,7 +181,7 @@ impl World {
     }
 
     fn start_bucket(&mut self) {
-        self.bucket = Some(start_bucket(self.place.path(), "127.0.0.1", self.bucket_port));
+        self.bucket = Some(start_bucket(&self.place.path().join("bucket"), "127.0.0.1", self.bucket_port));
     }
 
     fn start_server(&mut self, number: usize) {
