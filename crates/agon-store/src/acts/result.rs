@@ -1,6 +1,7 @@
 //! Results: posted once, checked, and then valid; or void, and tried again.
 
 use crate::acts::batch::keep;
+use crate::acts::building::checked;
 use crate::acts::expire::{end, give_up, wait_again};
 use crate::acts::teams::has_withdrawn;
 use crate::acts::{Act, note};
@@ -152,9 +153,11 @@ impl Act for ReportVoid {
         let Some(tries) = tried.tries.filter(|_| !tried.ended && tried.state == MatchState::Leased) else {
             return Ok(VoidReply::Stale);
         };
-        // It may quote what a program wrote.
-        let withdrawn = has_withdrawn(conn, self.attempt.game).await?;
-        let why = Some(self.why.as_str()).filter(|_| !withdrawn);
+        // It may quote what a program wrote: of one whose owner was deleted meanwhile it is not kept. A bot that cannot be made ready
+        // is the one that is tried out, whoever it meets.
+        let is_kept = self.hopeless && checked(conn, self.worker, self.attempt).await?.is_some()
+            || !has_withdrawn(conn, self.attempt.game).await?;
+        let why = is_kept.then_some(self.why.as_str());
         if self.hopeless {
             end(conn, self.attempt, "unfit", why, self.now).await?;
             give_up(conn, self.attempt.game).await?;
