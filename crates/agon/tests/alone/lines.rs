@@ -35,6 +35,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("--metrics-token-file FILE", "--metrics-token-file metrics.token"),
     ("--port N", "--port SITE"),
     ("DIR NAME", "autumn hall-3"),
+    ("serve DIR", "serve autumn"),
     ("--to URL", "--to postgres://agon:secret@db.example/autumn"),
     (" URL", " http://127.0.0.1:SITE"),
     ("db.example/autumn", "localhost/autumn?host=SOCKET"),
