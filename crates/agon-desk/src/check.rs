@@ -17,9 +17,13 @@ use agon_match::{Clock, Fault};
 use serde::Serialize;
 
 use crate::DeskError;
+use examine::{Seen, Silence};
 use situation::Situation;
 
 pub use finding::{CheckFinding, FindingStatus, KeepReplay};
+
+/// The longest that any answer is waited for, though some rules allow minutes; a clock with more time multiplies it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What `agon check --json` prints; with `--watch` one line for each check.
 #[derive(Debug, Serialize)]
@@ -108,29 +112,40 @@ impl<'a> BotCheck<'a> {
         checker: &Checker<'_>,
         told: &mut dyn FnMut(CheckStep<'_>),
     ) -> Result<Checked, DeskError> {
-        let &Checker { bot, clock, stop, .. } = checker;
-        let (began, mut seen) = (Instant::now(), Vec::new());
+        let &Checker { bot, stop, .. } = checker;
+        let patience = PATIENCE.mul_f64(checker.clock.scale.max(1.0));
+        let clock =
+            Clock { cap: Some(checker.clock.cap.map_or(patience, |cap| cap.min(patience))), ..checker.clock };
+        let (began, mut seen) = (Instant::now(), Vec::<Seen>::new());
         let first = &self.situations[0];
         for situation in &self.situations {
             told(CheckStep::Begins { done: seen.len(), what: &situation.what });
-            let played = examine::play(self.game, bot, situation, clock, stop)?;
+            let silence = seen.last().map_or(Silence::default(), |seen| seen.silence);
+            let played = examine::play(self.game, bot, situation, (clock, silence), stop)?;
             if let Some(fault) = played.record.faults_of(situation.seat).next() {
                 told(CheckStep::Fault { what: &situation.what, fault });
             }
             seen.push(played);
+            if seen.last().is_some_and(|seen| seen.is_hopeless()) {
+                break;
+            }
         }
-        told(CheckStep::Begins { done: seen.len(), what: "the first match again" });
-        let again = examine::play(self.game, bot, first, clock, stop)?;
-        told(CheckStep::Begins { done: seen.len() + 1, what: "its end" });
-        let ending = examine::ending(self.game, bot, first)?;
+        let rest = if seen.last().is_some_and(|seen| seen.is_hopeless()) {
+            None
+        } else {
+            told(CheckStep::Begins { done: seen.len(), what: "the first match again" });
+            let again = examine::play(self.game, bot, first, (clock, Silence::default()), stop)?;
+            told(CheckStep::Begins { done: seen.len() + 1, what: "its end" });
+            Some((again, examine::ending(self.game, bot, first)?))
+        };
+        let matches = seen.len() + usize::from(rest.is_some());
         let info = self.game.info();
-        let findings =
-            finding::all(info, checker.called, &self.situations, &seen, &again, ending, checker.keep);
+        let findings = finding::all(info, checker.called, &self.situations, &seen, rest, checker.keep);
         let count = |status| findings.iter().filter(|finding| finding.status == status).count();
         Ok(Checked {
             bot: bot.text.clone(),
             game: info.name,
-            matches: seen.len() + 1,
+            matches,
             passed: count(FindingStatus::Passed),
             failed: count(FindingStatus::Failed),
             warnings: count(FindingStatus::Warning),

@@ -10,6 +10,12 @@ pub enum DeskError {
     /// What was asked for is impossible: why, and what to do.
     #[error("{0}")]
     Impossible(String),
+    /// A file that was named is not there.
+    #[error("{0}")]
+    Missing(String),
+    /// A bot cannot be started.
+    #[error("{0}")]
+    Bot(String),
     /// A failure of ours or of the machine.
     #[error("{0}")]
     Own(String),
@@ -27,7 +33,7 @@ impl From<SetupError> for DeskError {
 impl From<SeatError> for DeskError {
     fn from(error: SeatError) -> Self {
         match error {
-            SeatError::Name(why) => Self::Impossible(why),
+            SeatError::Name(why) => Self::Bot(why),
             SeatError::Machine(why) => Self::Own(why),
         }
     }

@@ -182,8 +182,9 @@ fn gather(folder: &Path, flat: bool) -> Result<Vec<String>, DeskError> {
             let name = if inside.is_empty() { own.clone() } else { format!("{inside}/{own}") };
             // Links are skipped: they lead out of the folder, or in circles.
             let kind = entry.file_type().map_err(failed)?;
-            let ours =
-                inside.is_empty() && (own.starts_with("agon-") || own == "agon.toml" || own == "README.md");
+            let ours = inside.is_empty()
+                && (own.starts_with("agon-")
+                    || ["agon.toml", "README.md", "AGENTS.md"].contains(&own.as_str()));
             let behind = own.starts_with('.') || ours || own.ends_with(".zip") || own.ends_with(".zip.part");
             if behind || kind.is_symlink() {
                 continue;
@@ -278,6 +279,7 @@ mod tests {
             ("grid_player.py", "class GridPlayer: pass"),
             ("paths.py", ""),
             ("README.md", ""),
+            ("AGENTS.md", ""),
             ("agon.toml", ""),
             (".git/config", ""),
             ("test/test_it.py", ""),

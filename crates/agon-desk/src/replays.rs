@@ -129,7 +129,13 @@ pub fn load(file: &Path) -> Result<(Replay, Option<OriginalRecord>), DeskError> 
 /// # Errors
 /// When it cannot be read, or is too large.
 pub fn bytes(file: &Path) -> Result<Vec<u8>, DeskError> {
-    let failed = |error: io::Error| DeskError::Impossible(format!("{}: {error}", file.display()));
+    let failed = |error: io::Error| {
+        let why = format!("{}: {error}", file.display());
+        match error.kind() {
+            io::ErrorKind::NotFound => DeskError::Missing(why),
+            _ => DeskError::Impossible(why),
+        }
+    };
     let packed = agon_replay::file::read(file, LARGEST).map_err(failed)?;
     agon_replay::record::unpacked(packed).map_err(failed)
 }

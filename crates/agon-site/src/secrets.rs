@@ -10,6 +10,9 @@ use sha2::Sha256;
 /// The characters of codes that people read to each other: no two look or sound alike.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
+/// How long a token is valid, and how long it may stay unused, in milliseconds.
+pub const TOKEN: i64 = 90 * 86_400_000;
+
 /// Random bytes.
 ///
 /// # Panics

@@ -48,8 +48,8 @@ pub use factor::{DropFactor, OfferFactor, UseCode, UseFactor};
 pub use lease::{Lease, LeaseGrant, Meet, StandBy};
 pub use mail::{ConfirmMail, SetMail};
 pub use people::{
-    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TokensLeft,
-    TokensToEnd, Which,
+    Begin, EndSecrets, GiveToken, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink,
+    TokensLeft, TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
 pub use recheck::{DropRecheck, FailRecheck, PassRecheck};

@@ -315,6 +315,42 @@ mod tests {
         wide
     }
 
+    /// The commands without `--json`, and why.
+    const WITHOUT_JSON: [(&str, &str); 6] = [
+        ("completions", "prints a script for a shell"),
+        ("join", "runs until the match is over; the result is printed where that was started"),
+        ("replay export", "prints the replay itself, in the form that is asked for"),
+        ("serve", "runs until it is stopped; --log says in which form it tells what happens"),
+        ("watch", "serves pages until it is stopped"),
+        ("work", "runs until it is stopped; the contest shows what it does"),
+    ];
+
+    /// The commands below this one that print something, and whether they have `--json`.
+    fn speaking(command: &clap::Command, above: &str, found: &mut Vec<(String, bool)>) {
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            let name = format!("{above} {}", below.get_name()).trim().to_owned();
+            speaking(below, &name, found);
+            if !below.is_subcommand_required_set() {
+                let is_json = |argument: &clap::Arg| argument.get_long() == Some("json");
+                found.push((name, below.get_arguments().any(is_json)));
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_json_or_a_reason() {
+        let (mut cli, mut found) = (Cli::command(), Vec::new());
+        // What holds for all commands below one comes down to them.
+        cli.build();
+        speaking(&cli, "", &mut found);
+        assert!(found.len() > 60, "{found:?}");
+        let silent: Vec<&str> = found.iter().filter(|one| !one.1).map(|one| one.0.as_str()).collect();
+        let mut known: Vec<&str> = WITHOUT_JSON.iter().map(|one| one.0).collect();
+        known.sort_by_key(|name| silent.iter().position(|silent| silent == name));
+        assert_eq!(silent, known, "a command without --json, or one in the table that has it");
+        assert!(WITHOUT_JSON.iter().all(|(_, why)| !why.is_empty()));
+    }
+
     #[test]
     fn help_fits_a_terminal_of_80_columns() {
         assert_eq!(too_wide(fitted(Cli::command(), 80), 80), Vec::<String>::new());

@@ -27,6 +27,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use cli::{Cli, Command};
 
 use crate::author::{build, check, doctor, image, new, pack, sandbox, test};
+use crate::common::ErrorCode;
 use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Some(agon_bot::join::SUBCOMMAND) => return agon_bot::join::keep_door(&arguments[2..]),
         Some(agon_sandbox::SUBCOMMAND) => return agon_sandbox::live(&arguments[2..]),
         Some(play::human::SUBCOMMAND) => return play::human::pass_on(&arguments[2..]),
+        Some(play::step::SUBCOMMAND) => return play::step::pass_both(&arguments[2..]),
         Some(agon_worker::unpack::SUBCOMMAND) => return agon_worker::unpack::live(&arguments[2..]),
         Some(bench::WAITER) => return bench::wait_for_ever(),
         Some("referee") => referee::spell_out(&mut arguments),
@@ -59,13 +61,19 @@ fn main() -> ExitCode {
         agon_bot::guard::use_program(own);
     }
     agon_bot::inside::tell_by(|line| eprintln!("{}", common::screen::harmless(line)));
+    if arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
+        common::failure::tell_as_json();
+    }
     let mut command = cli::command();
     let parsed = command.try_get_matches_from_mut(&arguments);
     let told = |matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command));
     let cli = match parsed.and_then(told) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            eprint!("{}", wrong::explain(error, &arguments));
+            let why = wrong::explain(error, &arguments);
+            eprint!("{why}");
+            let why = why.trim();
+            common::failure::print_error(ErrorCode::Usage, why.strip_prefix("error: ").unwrap_or(why));
             return ExitCode::from(2);
         }
         Err(help) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agon_testkit::sources::rust_files;
 
-use crate::{author, ci, online, play, replay, series, serve, workshop};
+use crate::{author, ci, common, online, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
 fn section(heading: &str, declarations: &[String]) -> String {
@@ -26,6 +26,22 @@ fn page() -> String {
         [replays](replay-format.md) and [journals](series.md).\n"
         .to_owned();
     page += &section(
+        "What failed",
+        &generated![
+            common::failure::PrintedError<'_>,
+            common::failure::ErrorTold<'_>,
+            common::failure::ErrorCode,
+        ],
+    );
+    page += "\n| code | exit code | means |\n|---|---|---|\n";
+    for (code, means) in common::ErrorCode::MEAN {
+        let word = serde_json::to_string(&code).expect("a word");
+        page += &format!("| `{}` | {} | {means} |\n", word.trim_matches('"'), code.exit());
+    }
+    page += "\nThe exit code is the same without `--json`, and the sentence is on standard error, too. A command that prints one \
+        document has printed nothing before; one that prints a line for each event ends with this line. Exit code 1 without it says that \
+        what was checked is not so: the result says what.\n";
+    page += &section(
         "A match",
         &generated![
             agon_match::PrintedMatch,
@@ -35,6 +51,7 @@ fn page() -> String {
             agon_match::FaultKind,
             agon_match::RejectedOrder,
             agon_match::record::SeatTime,
+            play::json::AskedHere<'_>,
             play::json::RefereeLine<'_>,
             play::json::RefereeLog,
             play::json::LoggedAnswer,
@@ -107,6 +124,8 @@ fn page() -> String {
             replay::json::Step,
             replay::json::Answer,
             replay::json::Rejected,
+            replay::json::KeptTest<'_>,
+            replay::json::RedactedReplay<'_>,
             replay::json::Imported<'_>,
             agon_desk::feed::Fed,
             agon_desk::feed::FedTurn,
@@ -153,6 +172,19 @@ fn page() -> String {
             serve::json::HeldSettings,
             serve::json::HeldSetting,
             serve::json::Matches,
+            serve::json::AddedBot<'_>,
+            serve::json::AddedState,
+            serve::json::TeamToken<'_>,
+            serve::json::OrganiserLink<'_>,
+            serve::json::WorkerToken<'_>,
+            serve::json::MachineNamed<'_>,
+            serve::json::Pausing,
+            serve::json::Clocks<'_>,
+            serve::json::FoundDamage<'_>,
+            serve::json::BackedUp<'_>,
+            serve::json::Restored<'_>,
+            serve::json::Exported<'_>,
+            serve::json::Moved<'_>,
             serve::json::Verified<'_>,
             agon_store::EntrantVersion,
             agon_api::version::State,
@@ -164,6 +196,7 @@ fn page() -> String {
         &generated![
             online::json::LoggedIn<'_>,
             online::json::FleetKnown<'_>,
+            online::json::LoggedOut<'_>,
             online::json::Submitted<'_>,
             online::json::Tried<'_>,
             online::json::Standing<'_>,

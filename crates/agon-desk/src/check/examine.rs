@@ -9,7 +9,8 @@ use agon_bot::{BotName, NameKind, Received};
 use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session, Transport};
 use agon_match::record::Void;
 use agon_match::{
-    Clock, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, Terms, play_on, seat_player,
+    Clock, Fault, FaultKind, MatchRecord, Observer, Player, Ponder, Recorder, StepReport, Terms, play_on,
+    seat_player,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -20,6 +21,21 @@ use crate::seats::{header, seat_all};
 
 /// How often a match with an unfair clock is played.
 const TRIES: u32 = 5;
+/// A bot that has not answered for this long, or so many questions in a row, hangs.
+const HANGS: (Duration, u32) = (Duration::from_secs(4), 20);
+
+/// For how long, and in how many questions, a bot has not answered.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Silence {
+    time: Duration,
+    questions: u32,
+}
+
+impl Silence {
+    fn hangs(self) -> bool {
+        self.time >= HANGS.0 || self.questions >= HANGS.1
+    }
+}
 
 /// What happened in a situation.
 pub(crate) struct Seen {
@@ -32,6 +48,16 @@ pub(crate) struct Seen {
     /// Whether the bot was asked up to the end of the match, or to where it was stopped on purpose.
     pub whole: bool,
     pub replay: Vec<u8>,
+    /// How long it had not answered at the end, in this match and before.
+    pub silence: Silence,
+}
+
+impl Seen {
+    /// Whether the bot hangs, or never started: every further match would only wait for it as long.
+    pub fn is_hopeless(&self) -> bool {
+        let never = |fault: &Fault| fault.kind == FaultKind::NeverStarted;
+        self.silence.hangs() || self.record.faults.iter().any(never)
+    }
 }
 
 /// The time of one answer.
@@ -47,12 +73,12 @@ pub(crate) struct Time {
     pub first: bool,
 }
 
-/// Plays a situation.
+/// Plays a situation with a bot that did not answer at the end of the one before, for as long as `silence` says.
 pub(crate) fn play(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,
-    clock: Clock,
+    (clock, silence): (Clock, Silence),
     stop: &AtomicBool,
 ) -> Result<Seen, DeskError> {
     let other = BotName::parse(&format!("builtin:{}", situation.opponent)).map_err(DeskError::Own)?;
@@ -71,13 +97,14 @@ pub(crate) fn play(
             until: situation.given.len() as u32 + situation.most_steps,
             times: Vec::new(),
             answers: Vec::new(),
+            silence,
             stop,
             enough: &enough,
             recorder: Recorder::new(Vec::new(), &header)?,
         };
         let terms = Terms { given: &situation.given, ..Terms::new(clock, Ponder::Stop, &enough) };
         let record = play_on(session.as_mut(), &mut players, &labels, &mut watch, &terms);
-        let Watch { times, answers, recorder, until, .. } = watch;
+        let Watch { times, answers, recorder, until, silence, .. } = watch;
         if stop.load(Ordering::Relaxed) {
             return Err(DeskError::Stopped);
         }
@@ -94,7 +121,7 @@ pub(crate) fn play(
         let whole = record.outcome.is_some() || record.steps >= until;
         let replay = recorder.finish(session.as_mut(), &record)?;
         let answers = agon_contest::content::of_text(&answers);
-        return Ok(Seen { record, times, answers, whole, replay });
+        return Ok(Seen { record, times, answers, whole, replay, silence });
     }
     Err(DeskError::Own(format!(
         "this machine was too busy to be fair, {TRIES} times: {late}; make it quieter, or use --time-scale"
@@ -106,6 +133,7 @@ struct Watch<'a> {
     until: u32,
     times: Vec<Time>,
     answers: Vec<u8>,
+    silence: Silence,
     stop: &'a AtomicBool,
     enough: &'a AtomicBool,
     recorder: Recorder<Vec<u8>>,
@@ -115,7 +143,14 @@ impl Observer for Watch<'_> {
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         let heard: &[(Seat, PackedAnswer)] = step.instead_of.unwrap_or(step.answers);
         for ((seat, answer), take) in heard.iter().zip(step.takes) {
-            if *seat == self.seat && take.timed && !matches!(answer, Answer::Missing(_)) {
+            if *seat != self.seat || !take.timed {
+                continue;
+            }
+            if matches!(answer, Answer::Missing(_)) {
+                self.silence.time += take.wall;
+                self.silence.questions += 1;
+            } else {
+                self.silence = Silence::default();
                 self.answers.extend(answer.order().into_iter().flatten());
                 let first = self.times.is_empty();
                 let (ms, limit_ms) =
@@ -124,7 +159,7 @@ impl Observer for Watch<'_> {
                 self.times.push(Time { ms, limit_ms, soft_ms, step: step.step, first });
             }
         }
-        if self.stop.load(Ordering::Relaxed) || step.step + 1 >= self.until {
+        if self.stop.load(Ordering::Relaxed) || self.silence.hangs() || step.step + 1 >= self.until {
             self.enough.store(true, Ordering::Relaxed);
         }
         self.recorder.stepped(session, step)

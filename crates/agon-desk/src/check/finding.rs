@@ -94,14 +94,13 @@ const SITUATIONS: [(Kind, &str); 4] = [
     (Kind::Big, "with the largest input"),
 ];
 
-/// All findings, in the order of a bot's life.
+/// All findings, in the order of a bot's life. `rest`: the first match again, and how the bot ends; none when that was hopeless.
 pub fn all(
     info: &GameInfo,
     bot: &str,
     situations: &[Situation],
     seen: &[Seen],
-    again: &Seen,
-    ending: Option<(ProgramEnd, Duration)>,
+    rest: Option<(Seen, Option<(ProgramEnd, Duration)>)>,
     keep: &KeepReplay<'_>,
 ) -> Vec<CheckFinding> {
     let report = Report { info, bot, situations, seen, keep };
@@ -122,8 +121,8 @@ pub fn all(
     findings.extend(report.rejected());
     // A bot that never answers has nothing to show in single situations.
     let is_silent = report.times().next().is_none();
-    let situations: &[(Kind, &'static str)] = if is_silent { &[] } else { &SITUATIONS };
-    for &(kind, what) in situations {
+    let shown: &[(Kind, &'static str)] = if is_silent { &[] } else { &SITUATIONS };
+    for &(kind, what) in shown {
         findings.extend(report.situation(kind, what));
     }
     findings.extend(report.time());
@@ -141,6 +140,12 @@ pub fn all(
     // Without any answers, nothing about answers can pass.
     findings.retain(|finding| !is_silent || finding.status != FindingStatus::Passed);
     findings.extend(report.memory());
+    let Some((again, ending)) = rest else {
+        let (played, all) = (seen.len(), situations.len() + 1);
+        let cut = format!("{played} of {all} matches: the others would only wait for it in the same way");
+        findings.push(CheckFinding::new("cut short", FindingStatus::Note, cut));
+        return findings;
+    };
     findings.push(match seen[0].answers == again.answers {
         true => {
             CheckFinding::new("repeatable", FindingStatus::Note, "yes: the same answers in the same match")

@@ -20,9 +20,6 @@ use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
-/// How long a token is valid, and how long it may stay unused.
-const TOKEN: i64 = 90 * 86_400_000;
-
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
 pub(crate) struct Typed {
@@ -173,8 +170,8 @@ pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response
         kind: LoginKind::Token,
         name: name.clone(),
         now: ask.now,
-        ends: Time(ask.now.0 + TOKEN),
-        idle_ms: TOKEN,
+        ends: Time(ask.now.0 + secrets::TOKEN),
+        idle_ms: secrets::TOKEN,
     };
     if ask.site.store().act(act).await?.is_none() {
         return Ok(again(

@@ -26,6 +26,7 @@ pub fn sentence(event: &Event) -> (String, String) {
         "recovery codes" => did("made new recovery codes".to_owned()),
         "offer password" => did(format!("created a password link for {object}")),
         "invite" => did("made a new sign-up code".to_owned()),
+        "give token" => did(format!("made a token for {object}")),
         "make team" => did(format!("created the team {object}")),
         "join team" => did(format!("joined {object}")),
         "leave team" => did(format!("left {object}")),

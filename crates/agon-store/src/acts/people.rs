@@ -155,6 +155,32 @@ impl Act for Begin {
     }
 }
 
+/// Gives out a token of an account that plays for a team, without the account's asking.
+#[derive(Clone, Debug)]
+pub struct GiveToken {
+    /// The contest whose audit log records it.
+    pub contest: ContestId,
+    pub token: Begin,
+    /// The name of the team.
+    pub team: String,
+    /// Who asks for it.
+    pub actor: String,
+}
+
+impl Act for GiveToken {
+    /// As that of [`Begin`].
+    type Reply = Option<LoginId>;
+
+    async fn run(&self, conn: &mut Conn) -> Result<Option<LoginId>, StoreError> {
+        let given = self.token.run(conn).await?;
+        if given.is_some() {
+            let words = [&*self.actor, "give token", &self.team, &self.token.name];
+            note(conn, self.contest, self.token.now, words).await?;
+        }
+        Ok(given)
+    }
+}
+
 /// Records that a secret was used.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordUse {

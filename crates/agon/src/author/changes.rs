@@ -22,10 +22,10 @@ pub fn again(bot: &str, quiet: bool, stop: &AtomicBool, mut it: impl FnMut() -> 
         match it() {
             Ok(()) | Err(Failure::Check) => {}
             // A bot that cannot start now may be able to in a moment.
-            Err(Failure::Usage(why) | Failure::Own(why)) => {
-                eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&why))
+            Err(failure) => {
+                let Some(why) = failure.message() else { return Err(failure) };
+                eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(why));
             }
-            Err(unread) => return Err(unread),
         }
         if !quiet {
             println!("{}", screen::output().dim("Waiting for the bot's files to change; Ctrl-C ends."));

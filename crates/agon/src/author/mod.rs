@@ -1,5 +1,6 @@
 //! For authors of bots: starting, building, checking, testing and packing one, and what this machine offers.
 
+pub mod agents;
 pub mod build;
 mod changes;
 pub mod check;

@@ -1,6 +1,7 @@
 //! `agon new`: a small, complete, tested starter bot. The files are built into the binary, so that neither a checkout
 //! nor a network is needed; they are the example bots of `games/*/bots`, which each game lists itself.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use agon_game::setup::nearest;
 use agon_game::{GameInfo, Starter, StarterLanguage};
 use clap::Args;
 
-use crate::author::json;
+use crate::author::{agents, json};
 use crate::ci::workflow::BuildServer;
 use crate::common::languages::{self, Answer};
 use crate::common::screen;
@@ -111,7 +112,7 @@ pub fn run(options: &NewOptions) -> Done {
             NextCommand::New.about([game.name, starter.language.name()])
         )));
     };
-    write_all(starter, folder)?;
+    write_all(offer, folder)?;
     let workflow = ci.map(|server| server.write(folder)).transpose()?;
     if *json {
         let missing = missing(starter.language);
@@ -166,7 +167,7 @@ fn find(game: &'static GameInfo, language: &str) -> Result<Offer, Failure> {
 }
 
 /// Writes all files, or leaves nothing behind.
-fn write_all(starter: &Starter, folder: &Path) -> Done {
+fn write_all(offer: Offer, folder: &Path) -> Done {
     let shown = folder.display();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
         Ok(false) => {}
@@ -182,10 +183,10 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
         Err(error) => return Err(Failure::own(format!("{shown}: {error}"))),
     }
     let made_before = folder.exists();
-    let written = starter.files.iter().try_for_each(|(name, text)| write(&folder.join(name), text));
+    let written = offer.files().try_for_each(|(name, text)| write(&folder.join(name), &text));
     if let Err((path, error)) = written {
         // Everything in it is ours: the folder was empty or missing.
-        for (name, _) in starter.files {
+        for (name, _) in offer.files() {
             let _ = fs::remove_file(folder.join(name));
         }
         for inside in ["test/client", "test", "src"] {
@@ -223,7 +224,7 @@ fn report(offer: Offer, folder: &Path) -> Done {
     let name = screen.strong(&folder.display().to_string());
     let language = starter.language.title();
     let article = if game.title.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
-    writeln!(out, "{name}: {article} {} bot in {language}, {} files\n", game.title, starter.files.len())?;
+    writeln!(out, "{name}: {article} {} bot in {language}, {} files\n", game.title, offer.files().count())?;
     let quoted =
         shlex::try_quote(&folder.to_string_lossy()).map(|text| text.into_owned()).unwrap_or_default();
     let manifest = offer.manifest();
@@ -242,7 +243,7 @@ fn report(offer: Offer, folder: &Path) -> Done {
     }
     writeln!(
         out,
-        "\nThe strategy is in {}; README.md says what to do next. The rules: agon rules {}",
+        "\nThe strategy is in {}; README.md says what to do next, AGENTS.md says it to a program. The rules: agon rules {}",
         starter.strategy, game.name
     )?;
     out.flush()?;
@@ -296,6 +297,13 @@ fn list(offers: impl Iterator<Item = Offer>, as_json: bool) -> Done {
 }
 
 impl Offer {
+    /// The files of the bot: the starter's own, and what programs that improve it read.
+    fn files(self) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+        let agents = agents::text(self.game, self.starter, &self.manifest());
+        let own = self.starter.files.iter().map(|(name, text)| (*name, Cow::Borrowed(*text)));
+        own.chain([(agents::FILE, Cow::Owned(agents))])
+    }
+
     fn manifest(self) -> Manifest {
         let text =
             self.starter.files.iter().find(|(name, _)| *name == manifest::FILE).map_or("", |file| file.1);
@@ -317,7 +325,7 @@ impl Offer {
             test: starter.test,
             opponents: manifest.defaults.opponents,
             strategy: starter.strategy,
-            files: starter.files.iter().map(|file| file.0).collect(),
+            files: self.files().map(|file| file.0).collect(),
         }
     }
 }
@@ -378,6 +386,34 @@ mod tests {
     }
 
     #[test]
+    fn what_programs_read_names_commands_that_are_there() {
+        use clap::CommandFactory as _;
+        for offer in offers() {
+            let what = format!("{} in {}", offer.game.name, offer.starter.language.title());
+            let (_, text) = offer.files().find(|file| file.0 == agents::FILE).expect("it is there");
+            assert!(text.lines().count() <= 60 && !text.contains('{'), "{what}: {text}");
+            for wanted in [offer.starter.strategy, offer.starter.test, &format!("--llms {}", offer.game.name)]
+            {
+                assert!(text.contains(wanted), "{what}: {wanted}");
+            }
+            assert_eq!(text.contains("agon build"), offer.manifest().build.is_some(), "{what}");
+            // Commands stand on lines of their own, and between backquotes.
+            let lines = text.lines().filter(|line| line.starts_with("agon "));
+            let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.starts_with("agon "));
+            let mut seen = 0;
+            for line in lines.chain(quoted) {
+                let line = line.split(" #").next().unwrap_or_default().trim_end();
+                if line != "agon COMMAND --help" {
+                    let parsed = crate::cli::Cli::command().try_get_matches_from(line.split(' '));
+                    parsed.unwrap_or_else(|error| panic!("{what}: {line}: {error}"));
+                    seen += 1;
+                }
+            }
+            assert!(seen >= 18, "{what}: {seen}");
+        }
+    }
+
+    #[test]
     fn every_file_of_an_example_folder_is_in_the_starter() {
         for offer in offers() {
             let starter = offer.starter;
@@ -425,7 +461,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a file");
         fs::write(&file, "mine").expect("a file");
-        let why = |folder: &Path| match write_all(offers().next().expect("a starter").starter, folder) {
+        let why = |folder: &Path| match write_all(offers().next().expect("a starter"), folder) {
             Err(Failure::Usage(why) | Failure::Own(why)) => why,
             other => panic!("{other:?}"),
         };

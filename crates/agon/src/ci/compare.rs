@@ -73,7 +73,9 @@ impl Ci<'_> {
             Ok(State::Failed(why)) => {
                 return Ok(Compared::nothing(theirs(&format!("it cannot be built: {why}"))));
             }
-            Err(Failure::Usage(why)) => return Ok(Compared::nothing(theirs(&why))),
+            Err(failure) if failure.is_the_users() => {
+                return Ok(Compared::nothing(theirs(&failure.sentence())));
+            }
             done => done?,
         };
         if let Err(error) = Launch::of(&old) {
@@ -110,7 +112,9 @@ impl Ci<'_> {
         };
         let end = match series::run_until(&ready, &options.run, self.over) {
             // The bot has passed its check: it is the other that does not play.
-            Err(Failure::Usage(why)) => return Ok(Compared::nothing(theirs(&why))),
+            Err(failure) if failure.is_the_users() => {
+                return Ok(Compared::nothing(theirs(&failure.sentence())));
+            }
             end => end?,
         };
         let header = ready.scheduler.header();
@@ -150,10 +154,7 @@ impl Ci<'_> {
 
 /// What the bot, which has passed its check, is not to blame for.
 fn of_the_machine(failure: Failure) -> Failure {
-    match failure {
-        Failure::Usage(why) => Failure::Own(why),
-        other => other,
-    }
+    if failure.is_the_users() { Failure::Own(failure.sentence()) } else { failure }
 }
 
 /// Whether a journal is there to go on with. One that is damaged is begun anew: it came from a build server's cache.

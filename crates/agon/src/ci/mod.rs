@@ -228,8 +228,12 @@ impl Ci<'_> {
         let began = Instant::now();
         let done = if self.is_over() { Err(Failure::Check) } else { work() };
         let done = done.unwrap_or_else(|failure| match failure {
-            Failure::Usage(why) => StepDone::one(name, CiStatus::Failed, "failed", Some(why)),
-            Failure::Own(why) => StepDone::one(name, CiStatus::Error, why.clone(), Some(why)),
+            failure if failure.is_the_users() => {
+                StepDone::one(name, CiStatus::Failed, "failed", Some(failure.sentence()))
+            }
+            Failure::Own(why) | Failure::Usage(why) | Failure::Told(_, why) => {
+                StepDone::one(name, CiStatus::Error, why.clone(), Some(why))
+            }
             Failure::Check | Failure::Answer(_) | Failure::Unread => {
                 StepDone::one(name, CiStatus::Stopped, self.what_ended_it(), None)
             }

@@ -10,7 +10,7 @@ use agon_bot::build::{Build, SOURCES, cache};
 use agon_bot::{BotName, Confined, Launch, LaunchError, NameKind};
 use agon_contest::content;
 
-use crate::common::{Done, Failure, screen};
+use crate::common::{Done, ErrorCode, Failure, screen};
 
 /// Compiles the bot if it is a single source file and not compiled yet: it cannot start otherwise, and its first
 /// second is not meant for compilers.
@@ -30,7 +30,7 @@ pub fn compile(name: &BotName) -> Done {
 /// When it cannot be built.
 pub fn ensure(name: &BotName, quiet: bool) -> Done {
     match build(name, false)? {
-        State::Failed(why) => Err(Failure::usage(format!("bot `{name}` cannot be built: {why}"))),
+        State::Failed(why) => Err(ErrorCode::Bot.of(format!("bot `{name}` cannot be built: {why}"))),
         State::Built(_) if !quiet => {
             eprintln!("note: {name} was built");
             Ok(())

@@ -25,8 +25,8 @@ use ureq::unversioned::transport::{
     TransportAdapter,
 };
 
-use crate::common::Failure;
 use crate::common::online::Address;
+use crate::common::{ErrorCode, Failure};
 
 /// The SHA-256 of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Fingerprint {
                 "{address} shows another certificate, with the fingerprint {found}: the contest has a new one, or somebody else \
                  is answering. Ask the organiser which it is; nothing was sent"
             )),
-            Trouble::Away(why) => Failure::own(format!("{address} cannot be reached: {why}")),
+            Trouble::Away(why) => ErrorCode::Network.of(format!("{address} cannot be reached: {why}")),
         })?;
         let tls = tls(Only { accepted: Some(*self), provider: Arc::new(ring::default_provider()) });
         let tls = tls.map_err(|error| Failure::own(format!("{address}: {error}")))?;

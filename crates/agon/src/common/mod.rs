@@ -6,6 +6,7 @@ pub mod brought;
 pub mod builds;
 pub mod conditions;
 pub mod disk;
+pub mod failure;
 pub mod fingerprint;
 pub mod folders;
 pub mod git;
@@ -24,149 +25,25 @@ pub mod waiting;
 pub mod wanted;
 pub mod written;
 
-use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, NameKind};
-use agon_desk::DeskError;
 use agon_desk::seats::{apart, called};
 use agon_game::setup::nearest;
-use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup, SetupError};
-use agon_match::SeatError;
+use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_spec::clock::is_scale;
 pub use agon_spec::clock::time;
 use agon_spec::{Clock, MapSpec, MatchSpec, Ponder, RulesSpec};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
+pub(crate) use crate::common::failure::{Done, ErrorCode, Failure, print_json, print_json_line};
 use crate::common::sandbox::Bots;
 pub use crate::common::stopping::stop_on_ctrl_c;
 
-/// Why a command did not do what it was asked for.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// A check failed; the details were already printed. Exit code 1.
-    Check,
-    /// The user asked for something impossible. Exit code 2.
-    Usage(String),
-    /// A failure of ours or of the machine. Exit code 3.
-    Own(String),
-    /// The answer of a command to what it was asked, other than yes; it was already printed. Its own exit code.
-    Answer(u8),
-    /// The reader of our output went away. Exit code 0: `agon ... | head` is no error.
-    Unread,
-}
-
-impl Failure {
-    /// A wrong usage.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self::Usage(message.into())
-    }
-
-    /// A failure of ours or of the machine.
-    pub fn own(message: impl Into<String>) -> Self {
-        Self::Own(message.into())
-    }
-
-    /// The same failure, and what stands of what was done before it.
-    #[must_use]
-    pub fn with(self, more: &str) -> Self {
-        match self {
-            Self::Usage(why) => Self::Usage(why + more),
-            Self::Own(why) => Self::Own(why + more),
-            other => other,
-        }
-    }
-
-    /// It as a sentence, where it is no end of a command.
-    pub fn sentence(self) -> String {
-        match self {
-            Self::Usage(why) | Self::Own(why) => why,
-            Self::Check | Self::Answer(_) | Self::Unread => "it was stopped".to_owned(),
-        }
-    }
-
-    /// Prints it and returns the exit code.
-    pub fn report(self) -> ExitCode {
-        let (code, message) = match self {
-            Self::Check => (1, None),
-            Self::Usage(message) => (2, Some(in_words(&message))),
-            Self::Own(message) => (3, Some(in_words(&message))),
-            Self::Answer(code) => (code, None),
-            Self::Unread => (0, None),
-        };
-        if let Some(message) = message {
-            // It may quote a file from somebody else.
-            let line = format!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
-            eprintln!("{}", screen::folded_message(&line));
-        }
-        ExitCode::from(code)
-    }
-}
-
-/// A message without the numbers that the standard library writes behind the system's words.
-fn in_words(message: &str) -> String {
-    const NUMBER: &str = " (os error ";
-    let plain = message.replace("No such file or directory (os error 2)", "no such file or folder");
-    let mut parts = plain.split(NUMBER);
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| match part.split_once(')') {
-        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
-        _ => text + NUMBER + part,
-    })
-}
-
-impl From<SetupError> for Failure {
-    fn from(error: SetupError) -> Self {
-        Self::Usage(error.to_string())
-    }
-}
-
-impl From<DeskError> for Failure {
-    fn from(error: DeskError) -> Self {
-        match error {
-            DeskError::Impossible(why) => Self::Usage(why),
-            DeskError::Own(why) => Self::Own(why),
-            DeskError::Stopped => Self::Check,
-        }
-    }
-}
-
-impl From<SeatError> for Failure {
-    fn from(error: SeatError) -> Self {
-        DeskError::from(error).into()
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Self::Unread,
-            _ => Self::Own(error.to_string()),
-        }
-    }
-}
-
-/// The result of a command.
-pub(crate) type Done = Result<(), Failure>;
-
-/// Prints a value as indented JSON.
-pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::own(error.to_string()))?;
-    Ok(writeln!(out, "{}", screen::harmless_json(&text))?)
-}
-
-/// Prints a value as JSON in one line.
-pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> Done {
-    let text = serde_json::to_string(value).map_err(|error| Failure::own(error.to_string()))?;
-    Ok(writeln!(out, "{}", screen::harmless_json(&text))?)
-}
-
 /// The game called `name`.
 pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
-    agon_games::named(name).map_err(Failure::Usage)
+    agon_games::named(name).map_err(|why| ErrorCode::NotFound.of(why))
 }
 
 /// Options that set up a match.
@@ -248,7 +125,7 @@ pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup
         }
         MapSpec::Named(file) if Path::new(file).is_file() => {
             let bytes =
-                std::fs::read(file).map_err(|error| Failure::usage(format!("map {file}: {error}")))?;
+                std::fs::read(file).map_err(|error| Failure::of_file(&format!("map {file}"), &error))?;
             MapChoice::File(file.clone(), bytes)
         }
         MapSpec::Named(name) if info.maps.is_empty() || name.contains(['/', '.']) => {
@@ -269,7 +146,7 @@ pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup
 
 /// A text file the user named.
 pub fn text(file: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{file}: {error}")))
+    std::fs::read_to_string(file).map_err(|error| Failure::of_file(file, &error))
 }
 
 /// Now, in milliseconds since 1970.
@@ -381,21 +258,21 @@ pub fn bot(text: &str, bots: &Bots) -> Result<BotName, Failure> {
 
 /// The bot named by `text`, as it is.
 pub fn named(text: &str, bots: &Bots) -> Result<BotName, Failure> {
+    let of_bot = |why| ErrorCode::Bot.of(why);
     if text.starts_with(git::PREFIX) {
-        let name = git::find(text).map(|found| found.name).map_err(Failure::Usage)?;
+        let name = git::find(text).map(|found| found.name).map_err(of_bot)?;
         return Ok(bots.take(name, false));
     }
-    let mut name = BotName::parse(text).map_err(Failure::Usage)?;
+    let mut name = BotName::parse(text).map_err(of_bot)?;
     let mut archive = false;
     if let NameKind::Path(path) = &mut name.kind {
         if !path.exists()
             && let Some(meant) = meant(text)
         {
-            return Err(Failure::usage(format!(
-                "bot `{text}`: no such file or folder; did you mean `{meant}`?"
-            )));
+            return Err(ErrorCode::NotFound
+                .of(format!("bot `{text}`: no such file or folder; did you mean `{meant}`?")));
         }
-        if let Some(folder) = archives::within(path, bots).map_err(Failure::Usage)? {
+        if let Some(folder) = archives::within(path, bots).map_err(of_bot)? {
             *path = folder;
             archive = true;
         }
@@ -457,13 +334,6 @@ pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_systems_words_come_without_numbers() {
-        assert_eq!(in_words("x: No such file or directory (os error 2)"), "x: no such file or folder");
-        assert_eq!(in_words("Permission denied (os error 13); go on"), "Permission denied; go on");
-        assert_eq!(in_words("it wrote (os error of its own)"), "it wrote (os error of its own)");
-    }
 
     #[test]
     fn labels_tell_bots_apart_and_number_no_more_than_they_must() {

@@ -25,7 +25,7 @@ use ureq::{Agent, Body, Proxy};
 
 use crate::common::fingerprint::{Fingerprint, untrusted};
 use crate::common::logins::{Login, Logins};
-use crate::common::{Failure, screen};
+use crate::common::{ErrorCode, Failure, screen};
 
 /// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -222,10 +222,11 @@ impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         let may_pass = trouble.may_pass();
         match trouble {
-            Trouble::Away(why) | Trouble::Strange(why) => Self::Own(why),
+            Trouble::Away(why) | Trouble::Strange(why) => ErrorCode::Network.of(why),
             // An error that passes, or that is the server's, is not wrong usage.
-            Trouble::Refused(problem) if may_pass => Self::Own(said(&problem)),
-            Trouble::Refused(problem) => Self::Usage(said(&problem)),
+            Trouble::Refused(problem) if may_pass => ErrorCode::Network.of(said(&problem)),
+            Trouble::Refused(problem) if problem.status == 404 => ErrorCode::NotFound.of(said(&problem)),
+            Trouble::Refused(problem) => ErrorCode::Refused.of(said(&problem)),
         }
     }
 }

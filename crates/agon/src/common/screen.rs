@@ -37,6 +37,9 @@ const SEATS: [&str; 9] =
     ["38;5;208", "38;5;39", "38;5;77", "38;5;170", "38;5;178", "38;5;44", "38;5;203", "38;5;105", "38;5;245"];
 
 impl Screen {
+    /// Text without colours, whatever it is printed on.
+    pub const PLAIN: Self = Self { colour: false };
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -29,6 +29,16 @@ pub struct FleetKnown<'a> {
     pub machines: usize,
 }
 
+/// `logout`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct LoggedOut<'a> {
+    /// The contest's address; null if no token was kept.
+    pub url: Option<&'a str>,
+    /// Whether a token was kept for it, and is forgotten now.
+    pub forgotten: bool,
+}
+
 /// `submit`: what was sent, and its result; with `--wait` the version as it was at the end.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]

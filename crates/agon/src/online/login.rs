@@ -47,11 +47,20 @@ pub struct LoginOptions {
 pub struct LogoutOptions {
     /// The contest's address [default: that of the last `agon login`]
     pub url: Option<String>,
+    /// Prints what was done as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs `agon login`.
 pub fn login(options: &LoginOptions) -> Done {
     let address = Address::parse(&options.url)?;
+    if options.token_file.is_none() && !io::stdin().is_terminal() {
+        return Err(Failure::usage(format!(
+            "there is no terminal to ask for a token at: --token-file FILE names its file, or - for standard input \
+             ({address}/account makes one)"
+        )));
+    }
     // Checks without a token whether there is a contest at all.
     let contest = Online::new(address.clone(), None, &options.line)?.get::<Contest>("/contest", &[]);
     let contest = match contest {
@@ -153,6 +162,11 @@ pub fn logout(options: &LogoutOptions) -> Done {
         None => logins.current().map(|login| login.url.clone()),
     };
     let mut out = io::stdout().lock();
+    if options.json {
+        let url = url.as_deref();
+        let forgotten = url.map_or(Ok(false), |url| logins.forget(url))?;
+        return common::print_json(&mut out, &json::LoggedOut { url, forgotten });
+    }
     let Some(url) = url else { return Ok(writeln!(out, "You are not logged in anywhere.")?) };
     match logins.forget(&url)? {
         true => {
@@ -165,7 +179,7 @@ pub fn logout(options: &LogoutOptions) -> Done {
 /// Reads the token from the terminal, without showing it.
 fn typed() -> Result<String, Failure> {
     let stdin = io::stdin();
-    let before = stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten();
+    let before = tcgetattr(&stdin).ok();
     if let Some(before) = &before {
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);

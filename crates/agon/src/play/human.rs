@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use agon_bot::BotName;
-use agon_game::{Seat, Seats};
+use agon_game::{AnyGame, Seat, Seats};
 use agon_replay::Header;
 use agon_spec::MatchSpec;
 use agon_view::play::HUMAN;
@@ -25,10 +25,14 @@ use rustix::time::Timespec;
 
 use crate::common::Failure;
 use crate::common::screen;
+use crate::play::step::{self, SteppedSeat};
 use crate::viewer::Viewer;
 
 /// The hidden subcommand of this program that passes on a person's answers.
 pub const SUBCOMMAND: &str = "--pass-on";
+
+/// A question is complete when nothing follows for this long: no person answers faster.
+pub const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The seats taken by people.
 pub struct People {
@@ -40,8 +44,9 @@ pub struct People {
 
 impl People {
     /// Finds the people in a match and puts bots that pass on their answers in their places; none if there are no people.
-    /// A person has no time limit, so nobody has one, unless the user asked for a clock.
-    pub fn of(spec: &mut MatchSpec, clocked: bool) -> Result<Option<Self>, Failure> {
+    /// A person has no time limit, so nobody has one, unless the user asked for a clock. With `here` a seat is played on standard input
+    /// and output, in place of a page.
+    pub fn of(spec: &mut MatchSpec, clocked: bool, here: bool) -> Result<Option<Self>, Failure> {
         let seats: Vec<usize> = spec
             .seats
             .iter()
@@ -49,6 +54,11 @@ impl People {
             .filter(|(_, seat)| seat.bot == HUMAN)
             .map(|(index, _)| index)
             .collect();
+        if here && seats.len() != 1 {
+            return Err(Failure::usage(
+                "--step plays one seat on standard input: name one bot `human`, as in agon play GAME human BOT --step",
+            ));
+        }
         if seats.is_empty() {
             return Ok(None);
         }
@@ -67,7 +77,8 @@ impl People {
             let place = own.folder.join(format!("seat-{}", index + 1));
             own.seats.push((Seat::new(index as u8), UnixListener::bind(&place)?));
             let seat = &mut spec.seats[index];
-            seat.bot = format!("lines:{} {SUBCOMMAND} {}", quoted(&program)?, quoted(&place)?);
+            let passes = if here { step::SUBCOMMAND } else { SUBCOMMAND };
+            seat.bot = format!("lines:{} {passes} {}", quoted(&program)?, quoted(&place)?);
             seat.label.get_or_insert_with(|| HUMAN.to_owned());
         }
         Ok(Some(own))
@@ -90,6 +101,12 @@ impl People {
         for (seat, _) in &self.seats {
             names[seat.index()].confined = agon_bot::Confined::No;
         }
+    }
+
+    /// Offers the one seat of a match to whoever is at standard input.
+    pub fn sit_here(&self, game: &dyn AnyGame, header: &Header, json: bool) -> Result<SteppedSeat, Failure> {
+        let (seat, listener) = self.seats.first().ok_or_else(|| Failure::own("nobody plays here"))?;
+        SteppedSeat::sit(game, header, (*seat, listener), json)
     }
 
     /// Offers the seats of a match, and prints their addresses.
@@ -152,10 +169,8 @@ pub fn pass_on(arguments: &[std::ffi::OsString]) -> ExitCode {
     if done().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Waits for a question and reads it; false when no more will come. It is complete when nothing follows for a moment:
-/// no person answers faster.
+/// Waits for a question and reads it; false when no more will come.
 fn asked() -> io::Result<bool> {
-    const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
     let input = rustix::stdio::stdin();
     let mut buffer = [0; 64 << 10];
     let mut some = false;

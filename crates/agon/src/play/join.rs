@@ -81,9 +81,9 @@ pub fn run(options: &JoinOptions) -> Done {
     let mut bot = match Bot::start(&name, &welcome, &line) {
         Ok(bot) => bot,
         Err(failure) => {
-            let why = match &failure {
-                Failure::Usage(why) | Failure::Own(why) => format!("the joined bot did not start: {why}"),
-                _ => "the joined bot did not start".to_owned(),
+            let why = match failure.message() {
+                Some(why) => format!("the joined bot did not start: {why}"),
+                None => "the joined bot did not start".to_owned(),
             };
             let _ = line.send(FrameKind::Over, why.as_bytes());
             return Err(failure);

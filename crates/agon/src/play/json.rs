@@ -5,6 +5,21 @@ use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
+use crate::replay::json::Board;
+
+/// A question of `agon play --step --json`, one line each; the last line is the result, as a `PrintedMatch` in one line.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct AskedHere<'a> {
+    pub event: &'static str,
+    /// The seat that is asked, from 1.
+    pub seat: u8,
+    #[serde(flatten)]
+    pub board: Board,
+    /// What its bot would read. The answer is expected on standard input, as its bot would write it.
+    pub question: &'a str,
+}
+
 /// The line that psyleague reads.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]

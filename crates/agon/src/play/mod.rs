@@ -1,4 +1,6 @@
 //! `agon play`: one match, and how it went.
+//!
+//! Longer than 500 lines: its options, the match and its report, which know each other.
 
 pub mod follow;
 pub mod human;
@@ -6,6 +8,7 @@ pub mod join;
 pub mod json;
 pub mod patience;
 pub mod referee;
+pub mod step;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,6 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use agon_bot::NameKind;
 use agon_bot::advised::NextCommand;
+use agon_desk::replays::TurnCount;
 use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
 use agon_match::record::SeatTime;
@@ -30,6 +34,9 @@ use crate::common::{self, Done, Failure};
 use crate::play::follow::Follow;
 use crate::play::human::People;
 use crate::play::patience::Patience;
+use crate::play::step::StopBefore;
+use crate::replay::json::Board;
+use crate::replay::show::drawn;
 use crate::viewer::Viewer;
 
 /// Examples for the help.
@@ -48,6 +55,8 @@ Examples:
   agon play cultist-wars my/bot.py builtin:greedy --live
   agon play jungle-blitz ws: 'lines:python3 my_bot.py'
   agon play deerhunt human ./bot            by hand: prints the address of your seat
+  agon play cultist-wars human builtin:greedy --step        by a program, turn by turn on standard input and output
+  agon play cultist-wars my/bot.py builtin:greedy --until 20 --json      the position before turn 20
   agon play                       in a folder whose agon.toml names game and opponents
   agon play ostibot my/bot.js other/bot.py --time-limit 1s
   agon play ostibot my/bot.js builtin:looter --js node
@@ -74,6 +83,13 @@ pub struct PlayOptions {
     /// Shows the match in the browser while it is played; press Ctrl-C to stop serving it
     #[arg(long, help_heading = "Output")]
     pub live: bool,
+    /// Plays as far as this turn and shows the board before it, counted as in `agon replay show`; with --json the state, too
+    #[arg(long, value_name = "TURN", conflicts_with_all = ["open", "live", "watch"], help_heading = "Output")]
+    pub until: Option<u32>,
+    /// The seat of `human` is played on standard input: each turn shows the board and the question, and waits for an answer as its bot
+    /// would write it
+    #[arg(long, conflicts_with_all = ["open", "live", "watch", "quiet", "until"], help_heading = "Output")]
+    pub step: bool,
     /// Pause between turns with --watch, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 150, requires = "watch", help_heading = "Output")]
     pub delay: u64,
@@ -133,7 +149,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let mut bots = sandbox.bots();
     bots.run = options.wanted.port.at(bots.run);
     let mut spec = options.wanted.spec(about)?;
-    let people = People::of(&mut spec, options.wanted.clock.is_asked_for())?;
+    let people = People::of(&mut spec, options.wanted.clock.is_asked_for(), options.step)?;
     let (mut names, labels) = common::seated(&spec, &bots)?;
     if options.wanted.build {
         names.iter().try_for_each(|name| builds::ensure(name, options.quiet || options.json))?;
@@ -149,8 +165,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let setup = common::setup(&spec, game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
-    let mut viewer =
-        (options.live || people.is_some()).then(|| Viewer::start(None, bots.clone())).transpose()?;
+    let shows = options.live || people.is_some() && !options.step;
+    let mut viewer = shows.then(|| Viewer::start(None, bots.clone())).transpose()?;
     if let Some(people) = &people {
         people.free(&mut names);
     }
@@ -159,6 +175,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
         tell_all_notes(session.as_ref(), &names);
+        let count = TurnCount::at_start(session.as_ref());
         let mut players = seat_all(session.as_mut(), &names, clock, ponder)?;
         let mut header = header(session.as_ref(), &names, &labels, clock);
         if let Some(people) = &people {
@@ -183,6 +200,11 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
             (Some(people), Some(viewer)) => people.sit(&header, viewer)?,
             _ => Vec::new(),
         };
+        let mut here = match &people {
+            Some(people) if options.step => Some(people.sit_here(game, &header, options.json)?),
+            _ => None,
+        };
+        let mut until = options.until.map(|turn| StopBefore::new(session.as_ref(), turn, stop));
         // The first bot that is a program is taken to be the one under test.
         let own = names.iter().position(|name| matches!(name.kind, NameKind::Path(_) | NameKind::Command(_)));
         let mut slowest = Slowest::new(Seat::new(own.unwrap_or(0) as u8));
@@ -197,6 +219,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
                 observers.push(recorder);
             }
             observers.extend(seats.iter_mut().map(|seat| seat as &mut dyn Observer));
+            observers.extend(here.as_mut().map(|seat| seat as &mut dyn Observer));
+            observers.extend(until.as_mut().map(|until| until as &mut dyn Observer));
             let untimed = people.as_ref().map_or(Seats::NONE, People::seats);
             let terms = Terms { disturbed: &disturbed, untimed, ..Terms::new(clock, ponder, stop) };
             play_on(session.as_mut(), &mut players, &labels, &mut Together(observers), &terms)
@@ -218,10 +242,12 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         if let Some(seat) = record.void.as_ref().and_then(agon_match::record::Void::culprit) {
             disturbed[seat.index()] += 1;
         }
+        // Whoever answers here has said what they had to say.
+        let again = late && attempt < TRIES && !options.step;
         if let Some(file) = &mut file {
-            file.keep(&record, late && attempt < TRIES);
+            file.keep(&record, again);
         }
-        if late && attempt < TRIES {
+        if again {
             eprintln!(
                 "{} (try {attempt} of {TRIES}); playing again",
                 record.void_sentence().unwrap_or_default()
@@ -230,7 +256,18 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         }
         let path = file.filter(ReplayFile::is_kept).map(|file| file.path().display().to_string());
         let result = record.result(session.as_ref(), &labels, path.clone());
-        if options.json {
+        if let Some(until) = &until {
+            if until.is_reached(session.as_ref()) {
+                return match options.json {
+                    true => common::print_json(&mut io::stdout(), &Board::of(session.as_ref(), count, eyes)),
+                    false => drawn(session.as_ref(), eyes),
+                };
+            }
+            eprintln!("note: the match was over before turn {}", options.until.unwrap_or_default());
+        }
+        if options.json && options.step {
+            common::print_json_line(&mut io::stdout(), &result)?;
+        } else if options.json {
             common::print_json(&mut io::stdout(), &result)?;
         } else {
             // Some bots have given their names by now.
@@ -246,7 +283,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
             viewer.stay()?;
         } else if let Some(viewer) = viewer.filter(|_| options.live) {
             viewer.stay()?;
-        } else if people.is_some() {
+        } else if people.is_some() && !options.step {
             human::farewell();
         }
         return conclude(options, &record, late);

@@ -25,6 +25,28 @@ pub struct Info<'a> {
     pub end: Option<&'a EndInfo>,
 }
 
+/// What `agon replay keep --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct KeptTest<'a> {
+    /// The test that was written.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub file: &'a Path,
+}
+
+/// What `agon replay redact --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct RedactedReplay<'a> {
+    /// The replay that was written.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub file: &'a Path,
+    /// How many private notes were removed.
+    pub notes: usize,
+    /// How many sentences about faults.
+    pub sentences: usize,
+}
+
 /// The finding for one file: `agon replay verify --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]

@@ -7,7 +7,8 @@ use agon_desk::kept::{BotTest, FOLDER, WantedAnswer, WantedLater};
 use clap::Args;
 
 use crate::common::screen::harmless;
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
+use crate::replay::json;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "The test goes to tests/NAME.toml in the bot's folder, with a copy of the replay beside it; `agon test` runs it. Without an
@@ -54,6 +55,9 @@ pub struct KeepOptions {
     /// The folder of the bot
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub bot: PathBuf,
+    /// Prints what was made as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs `agon replay keep`.
@@ -82,6 +86,9 @@ pub fn keep(options: &KeepOptions) -> Done {
         later,
     };
     let file = test.write(&options.file, &options.bot.join(FOLDER), &name(options)?)?;
+    if options.json {
+        return common::print_json(&mut io::stdout(), &json::KeptTest { file: &file });
+    }
     writeln!(io::stdout(), "{}", file.display())?;
     Ok(())
 }

@@ -9,7 +9,7 @@ pub mod import;
 pub mod json;
 pub mod kept;
 pub mod redact;
-mod show;
+pub mod show;
 pub mod verify;
 pub mod with_bot;
 

@@ -8,7 +8,8 @@ use agon_desk::replays;
 use agon_game::Seat;
 use clap::Args;
 
-use crate::common::{Done, Failure};
+use crate::common::{self, Done, Failure};
+use crate::replay::json;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -30,6 +31,9 @@ pub struct RedactOptions {
     /// The output file [default: beside FILE, with .public before its extension]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Prints what was made as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs `agon replay redact`.
@@ -55,6 +59,10 @@ pub fn run(options: &RedactOptions) -> Done {
         false => rights::write_private(&to, public),
     };
     written.map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;
+    if options.json {
+        let told = json::RedactedReplay { file: &to, notes: redacted.notes, sentences: redacted.sentences };
+        return common::print_json(&mut io::stdout(), &told);
+    }
     let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     writeln!(
         io::stdout(),

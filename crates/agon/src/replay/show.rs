@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use agon_desk::replays::read;
-use agon_game::{Picture, Seat};
+use agon_game::{Picture, Seat, Session};
 use agon_replay::data::note;
 use clap::Args;
 
@@ -72,17 +72,13 @@ fn board(options: &ShowOptions) -> Done {
     }
     let session = open_at(file, &replay, until, false)?;
     if options.json {
-        let outcome = session.outcome().cloned();
-        let board = Board {
-            turn: count.turn(until as u32) as usize,
-            before: outcome.is_none().then(|| session.moment()),
-            outcome,
-            deciding: session.deciding().iter().map(Seat::number).collect(),
-            lines: lines(&session.picture(eyes)),
-            state: eyes.is_none().then(|| session.scene()),
-        };
-        return common::print_json(&mut io::stdout().lock(), &board);
+        return common::print_json(&mut io::stdout().lock(), &Board::of(session.as_ref(), count, eyes));
     }
+    drawn(session.as_ref(), eyes)
+}
+
+/// Draws the board as it stands, and says what comes next.
+pub fn drawn(session: &dyn Session, eyes: Option<Seat>) -> Done {
     let screen = screen::output();
     let mut out = io::stdout().lock();
     write!(out, "{}", screen.picture(&screen::shown(session.picture(eyes))))?;
@@ -92,6 +88,21 @@ fn board(options: &ShowOptions) -> Done {
     };
     writeln!(out, "{}", screen.dim(&harmless(&next)))?;
     Ok(())
+}
+
+impl Board {
+    /// The board as it stands, as `eyes` sees it.
+    pub fn of(session: &dyn Session, count: TurnCount, eyes: Option<Seat>) -> Self {
+        let outcome = session.outcome().cloned();
+        Self {
+            turn: count.turn(session.steps()) as usize,
+            before: outcome.is_none().then(|| session.moment()),
+            outcome,
+            deciding: session.deciding().iter().map(Seat::number).collect(),
+            lines: lines(&session.picture(eyes)),
+            state: eyes.is_none().then(|| session.scene()),
+        }
+    }
 }
 
 fn lines(picture: &Picture) -> Vec<String> {

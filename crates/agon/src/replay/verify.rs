@@ -98,12 +98,12 @@ pub fn run(files: &[PathBuf], as_json: bool) -> Done {
         let (finding, steps) = match judge(file) {
             Ok(judged) => judged,
             Err(failure) if files.len() == 1 => return Err(failure),
-            Err(Failure::Usage(why) | Failure::Own(why)) => {
+            Err(failure) => {
+                let Some(why) = failure.message() else { return Err(failure) };
                 // The message begins with the file's name, which is printed already.
                 let name = format!("{}: ", file.display());
-                (Finding::Unreadable(why.strip_prefix(&name).unwrap_or(&why).to_owned()), 0)
+                (Finding::Unreadable(why.strip_prefix(&name).unwrap_or(why).to_owned()), 0)
             }
-            Err(failure) => return Err(failure),
         };
         let (word, text) = (finding.word(), finding.text(steps));
         match counts.iter_mut().find(|(known, _)| *known == word) {

@@ -13,10 +13,10 @@ use crate::common::packed::packed;
 use crate::common::sandbox::Bots;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{now, private, runtime};
+use crate::serve::{json, now, private, runtime};
 
 /// Submits a bot for a team.
-pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
+pub fn add(dir: &Path, bot: &Path, team: &str, as_json: bool) -> Done {
     // The time of the command counts, however long packing takes.
     let received = now();
     let name = common::named(&bot.to_string_lossy(), &Bots::usual())?;
@@ -41,6 +41,15 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     let (added, back) = added;
     let team = harmless(team);
     let mut out = io::stdout().lock();
+    if let (true, Added::New(_, n) | Added::Same(_, n, _)) = (as_json, &added) {
+        let state = match (&added, back) {
+            (Added::New(..), _) => json::AddedState::New,
+            (_, true) => json::AddedState::Back,
+            _ => json::AddedState::Known,
+        };
+        let added = json::AddedBot { team: &team, version: *n, state, bytes: archive.len() as u64 };
+        return common::print_json(&mut out, &added);
+    }
     match added {
         Added::New(_, n) => writeln!(
             out,
@@ -77,7 +86,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
 }
 
 /// Pauses or resumes a contest.
-pub fn pause(dir: &Path, paused: bool) -> Done {
+pub fn pause(dir: &Path, paused: bool, as_json: bool) -> Done {
     let runtime = runtime()?;
     let changed = runtime.block_on(async {
         let (store, contest) = look(dir).await?;
@@ -86,6 +95,9 @@ pub fn pause(dir: &Path, paused: bool) -> Done {
         store.close().await;
         Ok::<_, agon_server::ServerError>(changed)
     })?;
+    if as_json {
+        return common::print_json(&mut io::stdout(), &json::Pausing { paused, draining: false, changed });
+    }
     let said = match (paused, changed) {
         (true, true) => "It is paused: matches that are being played finish, and no others start.",
         (true, false) => "It was paused already.",
@@ -96,7 +108,7 @@ pub fn pause(dir: &Path, paused: bool) -> Done {
 }
 
 /// Drains a contest: it plays what is planned, then pauses.
-pub fn drain(dir: &Path) -> Done {
+pub fn drain(dir: &Path, as_json: bool) -> Done {
     let runtime = runtime()?;
     let (changed, paused) = runtime.block_on(async {
         let (store, contest) = look(dir).await?;
@@ -105,6 +117,10 @@ pub fn drain(dir: &Path) -> Done {
         store.close().await;
         Ok::<_, agon_server::ServerError>((changed, contest.paused))
     })?;
+    if as_json {
+        let draining = changed || !paused;
+        return common::print_json(&mut io::stdout(), &json::Pausing { paused, draining, changed });
+    }
     let said = match (changed, paused) {
         (true, _) => {
             "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs.".to_owned()

@@ -8,12 +8,12 @@ use agon_server::status::look;
 use agon_server::{ServerError, clock};
 use agon_store::ClockDoubt;
 
-use crate::common::Done;
 use crate::common::screen::harmless;
-use crate::serve::{now, runtime};
+use crate::common::{self, Done};
+use crate::serve::{json, now, runtime};
 
 /// Says which clocks are in doubt, after confirming what they show if that is wanted.
-pub fn run(dir: &Path, confirm: bool) -> Done {
+pub fn run(dir: &Path, confirm: bool, as_json: bool) -> Done {
     let (doubts, confirmed) = runtime()?.block_on(async {
         let (store, _) = look(dir).await?;
         let mut confirmed = 0;
@@ -27,6 +27,9 @@ pub fn run(dir: &Path, confirm: bool) -> Done {
         Ok::<_, ServerError>((doubts, confirmed))
     })?;
     let mut out = io::stdout().lock();
+    if as_json {
+        return common::print_json(&mut out, &json::Clocks { confirmed, doubts: &doubts });
+    }
     if doubts.is_empty() {
         return Ok(writeln!(out, "No server's clock is in doubt.")?);
     }

@@ -1,5 +1,7 @@
 //! What the commands of `agon serve` print with `--json`.
 
+use std::path::Path;
+
 use agon_api::{LadderRow, VersionRating};
 use agon_server::ContestStatus;
 use agon_server::export::ArchiveReport;
@@ -199,4 +201,167 @@ impl<'a> Worker<'a> {
             mismatches: worker.lies,
         }
     }
+}
+
+/// `serve add`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct AddedBot<'a> {
+    pub team: &'a str,
+    /// Its number within the team.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub version: i64,
+    pub state: AddedState,
+    /// The size of what was packed.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub bytes: u64,
+}
+
+/// What became of a bot that was handed in.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(TS))]
+pub(crate) enum AddedState {
+    /// It is new, and plays a check match first.
+    New,
+    /// The team has submitted it before; nothing was changed.
+    Known,
+    /// The team has submitted it before, and it plays for the team again.
+    Back,
+}
+
+/// `serve pause`, `serve resume` and `serve drain`: how it is now.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Pausing {
+    pub paused: bool,
+    /// Whether it plays what is planned, and is paused then.
+    pub draining: bool,
+    /// Whether that is new.
+    pub changed: bool,
+}
+
+/// `serve fsck`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct FoundDamage<'a> {
+    pub name: &'a str,
+    /// Whether every match was computed again.
+    pub replays: bool,
+    /// What is wrong; empty if nothing is.
+    pub found: &'a [String],
+}
+
+/// `serve backup`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct BackedUp<'a> {
+    #[cfg_attr(test, ts(type = "string"))]
+    pub file: &'a Path,
+    /// The bots, replays and logs in it.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub objects: u64,
+    /// The bytes of all that is in it.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub holds: u64,
+    /// The size of the file.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub bytes: u64,
+}
+
+/// `serve restore`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Restored<'a> {
+    #[cfg_attr(test, ts(type = "string"))]
+    pub dir: &'a Path,
+    /// The bots, replays and logs in it.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub objects: u64,
+    /// What is wrong; empty if nothing is.
+    pub found: &'a [String],
+}
+
+/// `serve export`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Exported<'a> {
+    #[cfg_attr(test, ts(type = "string"))]
+    pub file: &'a Path,
+    /// Results in the log.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub rows: i64,
+    /// The size of the file.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub bytes: u64,
+    /// Whether the secret that seeds come from is in it.
+    pub revealed: bool,
+}
+
+/// `serve move`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Moved<'a> {
+    /// Rows of the database that were moved; null if it was not moved.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub rows: Option<u64>,
+    /// Bots, replays and logs that were moved; null if they were not.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub objects: Option<u64>,
+    /// What is wrong where it is now; empty if nothing is.
+    pub found: &'a [String],
+}
+
+/// `serve worker`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct WorkerToken<'a> {
+    pub name: &'a str,
+    /// The token, shown only this once; null with `--out`.
+    pub token: Option<&'a str>,
+    /// The file of `--out`.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub file: Option<&'a Path>,
+}
+
+/// `serve revoke` and `serve play-on`: the machine that it was done to.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct MachineNamed<'a> {
+    pub machine: &'a str,
+}
+
+/// `serve token`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct TeamToken<'a> {
+    pub team: &'a str,
+    /// The account whose token it is.
+    pub account: &'a str,
+    pub name: &'a str,
+    /// Shown only this once.
+    pub token: &'a str,
+    /// When it expires, in milliseconds of the epoch.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub ends: i64,
+}
+
+/// `serve link`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct OrganiserLink<'a> {
+    pub link: &'a str,
+    /// When it expires, in milliseconds of the epoch.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub ends: i64,
+}
+
+/// `serve clock`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Clocks<'a> {
+    /// How many were confirmed now.
+    pub confirmed: u32,
+    /// The clocks that are in doubt.
+    pub doubts: &'a [ClockDoubt],
 }

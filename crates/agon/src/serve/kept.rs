@@ -121,7 +121,7 @@ fn follow(bar: &Bar, done: i64, of: i64, what: &str) {
 }
 
 /// Exports the contest in a folder into one file that anybody can check.
-pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
+pub fn export(dir: &Path, file: &Path, reveal: bool, as_json: bool) -> Done {
     let bar = Bar::new(true);
     let seen = |done, of| follow(&bar, done, of, "replays are in it");
     let report = runtime()?.block_on(export::export(dir, file, reveal, seen));
@@ -130,6 +130,10 @@ pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
     // It is made to be given away.
     rights::share(&File::open(file)?, 0o666)?;
     let mut out = io::stdout().lock();
+    if as_json {
+        let told = json::Exported { file, rows: report.rows, bytes: bytes(file), revealed: reveal };
+        return common::print_json(&mut out, &told);
+    }
     writeln!(out, "{}: {} results in the log, {}", file.display(), report.rows, size(file))?;
     if !reveal {
         writeln!(
@@ -141,10 +145,14 @@ pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
 }
 
 /// Copies the contest in a folder, even while it runs.
-pub fn backup(dir: &Path, file: &Path) -> Done {
+pub fn backup(dir: &Path, file: &Path, as_json: bool) -> Done {
     let beside = beside(dir)?;
     let kept = runtime()?.block_on(backup::backup(dir, &beside, file))?;
     let mut out = io::stdout().lock();
+    if as_json {
+        let told = json::BackedUp { file, objects: kept.objects, holds: kept.bytes, bytes: bytes(file) };
+        return common::print_json(&mut out, &told);
+    }
     writeln!(out, "{}: {}, {}", file.display(), holds(&kept), size(file))?;
     Ok(writeln!(
         out,
@@ -170,9 +178,13 @@ fn beside(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Restores a contest's folder from a backup.
-pub fn restore(file: &Path, dir: &Path) -> Done {
+pub fn restore(file: &Path, dir: &Path, as_json: bool) -> Done {
     let (kept, found) = runtime()?.block_on(backup::restore(file, dir))?;
     let mut out = io::stdout().lock();
+    if as_json {
+        common::print_json(&mut out, &json::Restored { dir, objects: kept.objects, found: &found })?;
+        return if found.is_empty() { Ok(()) } else { Err(Failure::Check) };
+    }
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
         return Ok(writeln!(out, "no damage found; `{}` resumes it", NextCommand::ServeResume.at(dir))?);
@@ -188,12 +200,15 @@ fn holds(kept: &Kept) -> String {
 }
 
 fn size(file: &Path) -> String {
-    let bytes = file.metadata().map_or(0, |data| data.len());
-    format!("{:.1} MB packed", bytes as f64 / 1e6)
+    format!("{:.1} MB packed", bytes(file) as f64 / 1e6)
+}
+
+fn bytes(file: &Path) -> u64 {
+    file.metadata().map_or(0, |data| data.len())
 }
 
 /// Moves the database of a contest to a server, or back into its folder, and checks it there. `replaces`: an older copy there may go.
-pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool) -> Done {
+pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool, as_json: bool) -> Done {
     let _held = going::hold_still(dir)?;
     // What the check afterwards needs is looked for before anything moves.
     Objects::open(dir).map_err(ServerError::from)?;
@@ -209,6 +224,9 @@ pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool) -> Done {
     let rows = rows.map_err(ServerError::from)?;
     let (_, found) = runtime.block_on(status::fsck(dir, false))?;
     let mut out = io::stdout().lock();
+    if as_json {
+        return told_moved(&mut out, &json::Moved { rows: Some(rows), objects: None, found: &found });
+    }
     match url {
         Some(_) => writeln!(
             out,
@@ -230,6 +248,11 @@ pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool) -> Done {
     if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
+fn told_moved(out: &mut impl io::Write, moved: &json::Moved<'_>) -> Done {
+    common::print_json(out, moved)?;
+    if moved.found.is_empty() { Ok(()) } else { Err(Failure::Check) }
+}
+
 /// Asks whether what is at the target of a move may go.
 fn may_replace(what: &str) -> Done {
     let refused = || Failure::usage(format!("{what}; --yes replaces it with the contest as it is now"));
@@ -243,13 +266,16 @@ fn may_replace(what: &str) -> Done {
 }
 
 /// Moves bots, replays and logs of a contest to another place, and checks each of them there.
-pub fn relocate_objects(dir: &Path, place: &str) -> Done {
+pub fn relocate_objects(dir: &Path, place: &str, as_json: bool) -> Done {
     let _held = going::hold_still(dir)?;
     let runtime = runtime()?;
     let copied =
         runtime.block_on(agon_store::relocate_objects(dir, place, now())).map_err(ServerError::from)?;
     let (_, found) = runtime.block_on(status::fsck(dir, false))?;
     let mut out = io::stdout().lock();
+    if as_json {
+        return told_moved(&mut out, &json::Moved { rows: None, objects: Some(copied), found: &found });
+    }
     writeln!(out, "{copied} bots, replays and logs are in {} now.", harmless(place))?;
     for line in &found {
         writeln!(out, "  {}", harmless(line))?;

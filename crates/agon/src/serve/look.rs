@@ -32,9 +32,13 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
 }
 
 /// Reports what is not in order.
-pub fn fsck(dir: &Path, replays: bool) -> Done {
+pub fn fsck(dir: &Path, replays: bool, as_json: bool) -> Done {
     let (contest, found) = runtime()?.block_on(status::fsck(dir, replays))?;
     let mut out = io::stdout().lock();
+    if as_json {
+        common::print_json(&mut out, &json::FoundDamage { name: contest.title(), replays, found: &found })?;
+        return if found.is_empty() { Ok(()) } else { Err(Failure::Check) };
+    }
     if found.is_empty() {
         let more = if replays { ", and every match agrees with its replay" } else { "" };
         writeln!(out, "{}: no damage found{more}.", harmless(contest.title()))?;

@@ -13,6 +13,7 @@ mod pages;
 mod player;
 mod private;
 mod set;
+mod tokens;
 mod workers;
 
 use std::net::{IpAddr, SocketAddr};
@@ -24,7 +25,7 @@ use agon_store::{StoreError, Time};
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::runtime::Runtime;
 
-use crate::common::{self, Done, Failure};
+use crate::common::{self, Done, ErrorCode, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
@@ -46,6 +47,8 @@ Examples:
   agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve worker autumn hall-3 -o hall-3.token  a token for another machine: agon work URL --token-file hall-3.token
+  agon serve token autumn Ann                      a token with which a program takes part: agon login URL --token-file FILE
+  agon serve link autumn                           a link that makes whoever opens it an organiser
   agon serve set autumn closes=2026-12-05T18:00    changes a setting, everywhere; without KEY=VALUE it lists them
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
@@ -163,6 +166,9 @@ pub enum ServeCommand {
         /// The team it plays for; created if the name is new
         #[arg(long, value_name = "NAME")]
         team: String,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Show the ladder, the versions, and what is waiting
     Status {
@@ -179,6 +185,9 @@ pub enum ServeCommand {
         /// Recomputes every match of the log from its replay
         #[arg(long)]
         replays: bool,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Copy the contest into one file, even while it runs
     Backup {
@@ -186,6 +195,9 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// The new file.
         file: PathBuf,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Restore a contest's folder from a backup, and check it. Exit code 0: no damage found; 1: something is wrong
     Restore {
@@ -193,6 +205,9 @@ pub enum ServeCommand {
         file: PathBuf,
         /// The folder, which must not exist yet.
         dir: PathBuf,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Write the log, the replays and the table into one file that anybody can check with `agon verify`
     Export {
@@ -203,6 +218,9 @@ pub enum ServeCommand {
         /// Publishes the secret that seeds come from: the contest must be over, and paused
         #[arg(long)]
         reveal: bool,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Make the token with which another machine joins (`agon work`); it is printed only this once
     Worker {
@@ -213,6 +231,36 @@ pub enum ServeCommand {
         /// Writes it into this new file, which only you can read, instead of printing it
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a token with which a program takes part for a team, without a browser; it is printed only this once
+    ///
+    /// It is a token of the team's first member. A team that has none, or is new, gets an account of its own name, which nobody can
+    /// sign in to until an organiser makes a password link for it.
+    Token {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The team; created if the name is new
+        team: String,
+        /// What the token is for, as its owner and the audit log see it
+        #[arg(long, value_name = "NAME", default_value = "agon serve token")]
+        name: String,
+        /// Prints it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a one-time link that makes whoever opens it an organiser; the one before ends
+    Link {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// The address of the site
+        #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+        site: String,
+        /// Prints it as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// List the machines that play
     Workers {
@@ -228,6 +276,9 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// The machine's name
         name: String,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Let a paused machine play again, as *Resume* on its page does; its earlier failures no longer count against it
     PlayOn {
@@ -235,6 +286,9 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// The machine's name
         name: String,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Move the database or the objects of a contest that is not running: to a server, or back into its folder
     Move {
@@ -252,6 +306,9 @@ pub enum ServeCommand {
         /// Replaces an older copy of this contest there without asking
         #[arg(long)]
         yes: bool,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Show the contest's settings, or change some: at once, on all its servers, as on the page Settings
     Set {
@@ -268,11 +325,17 @@ pub enum ServeCommand {
     Pause {
         /// The contest's folder.
         dir: PathBuf,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Play what is planned, plan nothing more, then pause: for use before stopping the server
     Drain {
         /// The contest's folder.
         dir: PathBuf,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Say whether a server's clock is in doubt, because it jumped or is not the database's
     Clock {
@@ -281,11 +344,17 @@ pub enum ServeCommand {
         /// Confirms what it shows: compare it with another clock first. The server trusts it again after a minute
         #[arg(long)]
         confirm: bool,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Resume after a pause
     Resume {
         /// The contest's folder.
         dir: PathBuf,
+        /// Prints what was done as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -295,23 +364,33 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, Some(dir)) if options.fleet => fleet::run(dir, options),
         (None, Some(dir)) => going::run(dir, options),
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
-        (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
-        (Some(ServeCommand::Move { dir, objects: Some(place), .. }), _) => kept::relocate_objects(dir, place),
-        (Some(ServeCommand::Move { dir, to, yes, .. }), _) => kept::relocate(dir, to.as_deref(), *yes),
+        (Some(ServeCommand::Add { dir, bot, team, json }), _) => acts::add(dir, bot, team, *json),
+        (Some(ServeCommand::Move { dir, objects: Some(place), json, .. }), _) => {
+            kept::relocate_objects(dir, place, *json)
+        }
+        (Some(ServeCommand::Move { dir, to, yes, json, .. }), _) => {
+            kept::relocate(dir, to.as_deref(), *yes, *json)
+        }
         (Some(ServeCommand::Set { dir, changes, json }), _) => set::run(dir, changes, *json),
-        (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
-        (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
-        (Some(ServeCommand::Clock { dir, confirm }), _) => clocks::run(dir, *confirm),
-        (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
-        (Some(ServeCommand::Worker { dir, name, out }), _) => workers::enrol(dir, name, out.as_deref()),
+        (Some(ServeCommand::Pause { dir, json }), _) => acts::pause(dir, true, *json),
+        (Some(ServeCommand::Drain { dir, json }), _) => acts::drain(dir, *json),
+        (Some(ServeCommand::Clock { dir, confirm, json }), _) => clocks::run(dir, *confirm, *json),
+        (Some(ServeCommand::Resume { dir, json }), _) => acts::pause(dir, false, *json),
+        (Some(ServeCommand::Token { dir, team, name, json }), _) => tokens::token(dir, team, name, *json),
+        (Some(ServeCommand::Link { dir, site, json }), _) => tokens::link(dir, site, *json),
+        (Some(ServeCommand::Worker { dir, name, out, json }), _) => {
+            workers::enrol(dir, name, out.as_deref(), *json)
+        }
         (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
-        (Some(ServeCommand::Revoke { dir, name }), _) => workers::revoke(dir, name),
-        (Some(ServeCommand::PlayOn { dir, name }), _) => workers::play_on(dir, name),
+        (Some(ServeCommand::Revoke { dir, name, json }), _) => workers::revoke(dir, name, *json),
+        (Some(ServeCommand::PlayOn { dir, name, json }), _) => workers::play_on(dir, name, *json),
         (Some(ServeCommand::Status { dir, json }), _) => look::status(dir, *json),
-        (Some(ServeCommand::Fsck { dir, replays }), _) => look::fsck(dir, *replays),
-        (Some(ServeCommand::Backup { dir, file }), _) => kept::backup(dir, file),
-        (Some(ServeCommand::Restore { file, dir }), _) => kept::restore(file, dir),
-        (Some(ServeCommand::Export { dir, file, reveal }), _) => kept::export(dir, file, *reveal),
+        (Some(ServeCommand::Fsck { dir, replays, json }), _) => look::fsck(dir, *replays, *json),
+        (Some(ServeCommand::Backup { dir, file, json }), _) => kept::backup(dir, file, *json),
+        (Some(ServeCommand::Restore { file, dir, json }), _) => kept::restore(file, dir, *json),
+        (Some(ServeCommand::Export { dir, file, reveal, json }), _) => {
+            kept::export(dir, file, *reveal, *json)
+        }
     }
 }
 
@@ -324,6 +403,7 @@ impl From<ServerError> for Failure {
                 error
                 @ (StoreError::Moved { .. } | StoreError::ObjectsMoved { .. } | StoreError::Arriving(_)),
             ) => Self::Usage(error.to_string()),
+            ServerError::Store(error @ StoreError::Damaged(_)) => ErrorCode::Damaged.of(error.to_string()),
             ServerError::Store(error) => Self::Own(error.to_string()),
         }
     }

@@ -10,7 +10,7 @@ use agon_server::ContestServer;
 use agon_server::clock::ServerClock;
 use agon_site::{Listening, Site, Tls, Way, secrets};
 use agon_store::acts::MakeLink;
-use agon_store::{LinkKind, StoreError, Time};
+use agon_store::{LinkKind, Store, StoreError, Time};
 use tokio::runtime::Runtime;
 
 use crate::common::Failure;
@@ -72,7 +72,7 @@ pub fn open(
     let link = runtime
         .block_on(link(server, options.organiser, clock.now()))
         .map_err(|error| Failure::own(error.to_string()))?;
-    let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
+    let link = link.map(|secret| link_address(&address, &secret));
     Ok(Pages { site, listening, workers, address, link })
 }
 
@@ -212,13 +212,20 @@ async fn link(server: &ContestServer, wanted: bool, now: Time) -> Result<Option<
     if !wanted && server.store().organisers().await? > 0 {
         return Ok(None);
     }
+    Ok(Some(fresh_link(server.store(), now).await?.0))
+}
+
+/// The secret of a fresh link that makes whoever opens it an organiser, and when it expires. The one before ends.
+pub async fn fresh_link(store: &Store, now: Time) -> Result<(String, Time), StoreError> {
     let secret = secrets::fresh();
-    let sha = secrets::sha(&secret);
-    server
-        .store()
-        .act(MakeLink { sha, kind: LinkKind::Organiser, account: None, now, ends: now.plus(LINK) })
-        .await?;
-    Ok(Some(secret))
+    let (sha, ends) = (secrets::sha(&secret), now.plus(LINK));
+    store.act(MakeLink { sha, kind: LinkKind::Organiser, account: None, now, ends }).await?;
+    Ok((secret, ends))
+}
+
+/// The address of such a link on a site.
+pub fn link_address(site: &str, secret: &str) -> String {
+    format!("{site}/organiser?link={secret}")
 }
 
 /// Says who can reach a site, and what travels readable.

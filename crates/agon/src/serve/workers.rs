@@ -23,7 +23,7 @@ use crate::serve::{json, now, runtime};
 const HOUR: i64 = 3_600_000;
 
 /// Makes a token, and prints nothing else on standard output, or writes it into a new file.
-pub fn enrol(dir: &Path, name: &str, into: Option<&Path>) -> Done {
+pub fn enrol(dir: &Path, name: &str, into: Option<&Path>, as_json: bool) -> Done {
     let failed = |file: &Path, error: io::Error| Failure::own(format!("{}: {error}", file.display()));
     let file = match into {
         None => None,
@@ -37,6 +37,10 @@ pub fn enrol(dir: &Path, name: &str, into: Option<&Path>) -> Done {
     match (file, enrolled) {
         (Some((path, mut file)), Ok((name, secret))) => {
             writeln!(file, "{secret}").map_err(|error| failed(path, error))?;
+            if as_json {
+                let told = json::WorkerToken { name: &name, token: None, file: Some(path) };
+                return common::print_json(&mut io::stdout(), &told);
+            }
             let work = NextCommand::Work.about(["URL", path.to_string_lossy().as_ref()]);
             Ok(writeln!(
                 io::stdout(),
@@ -51,9 +55,10 @@ pub fn enrol(dir: &Path, name: &str, into: Option<&Path>) -> Done {
         }
         (None, enrolled) => {
             let (name, secret) = enrolled?;
-            // A shell makes the file with its own umask: others could read it.
-            if let Ok(out) = io::stdout().as_fd().try_clone_to_owned() {
-                rights::narrow(&File::from(out))?;
+            keep_output_private()?;
+            if as_json {
+                let told = json::WorkerToken { name: &name, token: Some(&secret), file: None };
+                return common::print_json(&mut io::stdout(), &told);
             }
             writeln!(io::stdout(), "{secret}")?;
             eprintln!(
@@ -61,6 +66,14 @@ pub fn enrol(dir: &Path, name: &str, into: Option<&Path>) -> Done {
             );
             Ok(())
         }
+    }
+}
+
+/// Before a secret is printed: a shell makes the file with its own umask, and others could read it.
+pub fn keep_output_private() -> io::Result<()> {
+    match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(out) => rights::narrow(&File::from(out)).map(drop),
+        Err(_) => Ok(()),
     }
 }
 
@@ -93,12 +106,15 @@ fn enlist(dir: &Path, name: &str) -> Result<(String, String), Failure> {
 }
 
 /// Revokes a token.
-pub fn revoke(dir: &Path, name: &str) -> Done {
+pub fn revoke(dir: &Path, name: &str, as_json: bool) -> Done {
     let actor = "organiser".to_owned();
     let revoke = async |store: &ContestStore, worker| {
         store.act(Revoke { contest: store.id(), worker, actor, now: now() }).await
     };
     with(dir, name, "has a valid token", revoke)?;
+    if as_json {
+        return common::print_json(&mut io::stdout(), &json::MachineNamed { machine: name });
+    }
     Ok(writeln!(
         io::stdout(),
         "The token of {} is no longer valid. The matches it had in hand are played by others.",
@@ -107,12 +123,15 @@ pub fn revoke(dir: &Path, name: &str) -> Done {
 }
 
 /// Lets a paused machine play again.
-pub fn play_on(dir: &Path, name: &str) -> Done {
+pub fn play_on(dir: &Path, name: &str, as_json: bool) -> Done {
     let actor = "organiser".to_owned();
     let lets = async |store: &ContestStore, worker| {
         store.act(LetPlayOn { contest: store.id(), worker, actor, now: now() }).await
     };
     with(dir, name, "is paused", lets)?;
+    if as_json {
+        return common::print_json(&mut io::stdout(), &json::MachineNamed { machine: name });
+    }
     Ok(writeln!(
         io::stdout(),
         "{} plays on, and what it did before is no longer held against it.",

@@ -273,10 +273,7 @@ impl Host for Matches {
 
 /// A failure as a sentence for a page.
 fn sentence(failure: Failure) -> String {
-    match failure {
-        Failure::Usage(why) | Failure::Own(why) => why,
-        Failure::Check | Failure::Answer(_) | Failure::Unread => "the match could not be played".to_owned(),
-    }
+    failure.message().unwrap_or("the match could not be played").to_owned()
 }
 
 /// Plays a match on a thread of its own.

@@ -8,21 +8,26 @@ use clap::{Args, CommandFactory as _};
 
 use crate::cli::Cli;
 use crate::common::screen::{self, Screen};
-use crate::common::{Done, Failure, print_json};
-use crate::workshop::{json, man};
+use crate::common::{self, Done, ErrorCode, Failure, print_json};
+use crate::workshop::{json, llms, man};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Examples:
   agon docs                     the pages there are
   agon docs first-match         a page
   agon docs cultist-wars | less
-  agon docs --find 'stray print'";
+  agon docs --find 'stray print'
+  agon docs --llms | head -60       the whole guide as one text begins with its index
+  agon docs --llms cultist-wars     all that a bot of this game needs, as one text";
 
 /// Options of `agon docs`.
 #[derive(Args, Debug)]
 pub struct DocsOptions {
-    /// The page
+    /// The page; with --llms the game
     pub page: Option<String>,
+    /// Prints the whole guide as one text for a program that reads, its index first; or what a bot of a game needs
+    #[arg(long, conflicts_with = "find")]
+    pub llms: bool,
     /// Lists the places where a text occurs
     #[arg(long, value_name = "TEXT", conflicts_with = "page")]
     pub find: Option<String>,
@@ -30,7 +35,7 @@ pub struct DocsOptions {
     #[arg(long, conflicts_with = "find")]
     pub json: bool,
     /// Writes the manual pages, one for each command, into a folder: for `man`
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["page", "find", "json"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["page", "find", "json", "llms"])]
     pub man: Option<PathBuf>,
 }
 
@@ -49,13 +54,13 @@ const BOOK: &[(&str, &str)] = book!(
 );
 
 /// A page in the order of the book.
-struct Page {
+pub(super) struct Page {
     /// The name to type for it: `first-match`, `cultist-wars`.
-    name: &'static str,
+    pub name: &'static str,
     title: &'static str,
     /// Its depth in the table of contents.
     depth: usize,
-    text: &'static str,
+    pub text: &'static str,
 }
 
 /// Runs `agon docs`.
@@ -71,6 +76,17 @@ pub fn run(options: &DocsOptions) -> Done {
     if let Some(text) = &options.find {
         let found = find(&pages, text, screen, &mut out)?;
         return if found { Ok(()) } else { Err(Failure::Check) };
+    }
+    if options.llms {
+        let (title, markdown) = match &options.page {
+            Some(game) => llms::of_game(&pages, common::game(game)?.info())?,
+            None => llms::guide(&pages),
+        };
+        if options.json {
+            let page = json::PageName { page: "llms", title };
+            return print_json(&mut out, &json::Page { page, markdown });
+        }
+        return Ok(out.write_all(markdown.as_bytes())?);
     }
     let Some(wanted) = &options.page else {
         if options.json {
@@ -89,7 +105,7 @@ pub fn run(options: &DocsOptions) -> Done {
     let page = pages.iter().find(|page| page.name == wanted.trim_end_matches(".md")).ok_or_else(|| {
         let hint = nearest(wanted, pages.iter().map(|page| page.name));
         let hint = hint.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        Failure::usage(format!(
+        ErrorCode::NotFound.of(format!(
             "no page is called `{wanted}`{hint}\n  `agon docs` lists them, `agon docs --find TEXT` searches"
         ))
     })?;
@@ -106,7 +122,7 @@ pub fn run(options: &DocsOptions) -> Done {
 }
 
 /// The pages in the order of the summary.
-fn pages() -> Vec<Page> {
+pub(super) fn pages() -> Vec<Page> {
     let text = |file: &str| BOOK.iter().find(|page| page.0 == file).map(|page| page.1);
     let entry = |line: &'static str| {
         let depth = line.len() - line.trim_start().len();
@@ -127,7 +143,7 @@ fn pages() -> Vec<Page> {
 }
 
 /// The text of a page with its includes: rulebooks, which exist once, in the folder of their game.
-fn whole(text: &str) -> String {
+pub(super) fn whole(text: &str) -> String {
     let mut whole = String::new();
     for line in text.lines() {
         let included = line.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("/RULES.md}}"));

@@ -8,8 +8,8 @@ use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_rulebook::CodePlace;
 use clap::Args;
 
-use crate::common::screen;
-use crate::common::{self, Done, Failure};
+use crate::common::screen::{self, Screen};
+use crate::common::{self, Done, ErrorCode, Failure};
 use crate::workshop::json;
 use crate::workshop::maps::{self, MapsCommand, MapsOptions};
 
@@ -61,36 +61,42 @@ pub fn games(options: &GamesOptions) -> Done {
         return common::print_json(&mut out, &list);
     }
     for info in chosen {
-        writeln!(out, "{}  {}", screen.strong(info.name), info.summary)?;
-        let seats = match info.seats {
-            (least, most) if least == most => format!("{least}"),
-            (least, most) => format!("{least} to {most}"),
-        };
-        writeln!(out, "  bots      {seats}")?;
-        for (index, preset) in info.presets.iter().enumerate() {
-            let word = if index == 0 { "rules    " } else { "         " };
-            writeln!(out, "  {word} {:<14} {}", preset.name, screen.dim(preset.about))?;
-        }
-        let alike = info.presets.windows(2).all(|two| two[0].cpus == two[1].cpus);
-        for preset in &info.presets[..if alike { 1 } else { info.presets.len() }] {
-            let of = if alike { String::new() } else { format!(" ({})", preset.name) };
-            writeln!(out, "  CPUs      {}{of}", preset.cpus)?;
-        }
-        for (index, bot) in info.builtins.iter().enumerate() {
-            let word = if index == 0 { "built in " } else { "         " };
-            writeln!(out, "  {word} builtin:{:<14} {}", bot.name, screen.dim(bot.about))?;
-            for (key, about) in bot.options {
-                writeln!(out, "             {}", screen.dim(&format!("?{key}=  {about}")))?;
-            }
-        }
-        let maps: Vec<&str> = info.maps.iter().map(|map| map.name).collect();
-        match (maps.is_empty(), info.generates_maps) {
-            (true, true) => writeln!(out, "  maps      made from the seed")?,
-            (true, false) => writeln!(out, "  maps      the one board of the game")?,
-            (false, false) => writeln!(out, "  maps      {}", maps.join(" "))?,
-            (false, true) => writeln!(out, "  maps      {} generate", maps.join(" "))?,
-        }
+        describe(&mut out, screen, info)?;
         writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A game with its presets, maps and built-in bots.
+pub(super) fn describe(out: &mut impl io::Write, screen: Screen, info: &GameInfo) -> io::Result<()> {
+    writeln!(out, "{}  {}", screen.strong(info.name), info.summary)?;
+    let seats = match info.seats {
+        (least, most) if least == most => format!("{least}"),
+        (least, most) => format!("{least} to {most}"),
+    };
+    writeln!(out, "  bots      {seats}")?;
+    for (index, preset) in info.presets.iter().enumerate() {
+        let word = if index == 0 { "rules    " } else { "         " };
+        writeln!(out, "  {word} {:<14} {}", preset.name, screen.dim(preset.about))?;
+    }
+    let alike = info.presets.windows(2).all(|two| two[0].cpus == two[1].cpus);
+    for preset in &info.presets[..if alike { 1 } else { info.presets.len() }] {
+        let of = if alike { String::new() } else { format!(" ({})", preset.name) };
+        writeln!(out, "  CPUs      {}{of}", preset.cpus)?;
+    }
+    for (index, bot) in info.builtins.iter().enumerate() {
+        let word = if index == 0 { "built in " } else { "         " };
+        writeln!(out, "  {word} builtin:{:<14} {}", bot.name, screen.dim(bot.about))?;
+        for (key, about) in bot.options {
+            writeln!(out, "             {}", screen.dim(&format!("?{key}=  {about}")))?;
+        }
+    }
+    let maps: Vec<&str> = info.maps.iter().map(|map| map.name).collect();
+    match (maps.is_empty(), info.generates_maps) {
+        (true, true) => writeln!(out, "  maps      made from the seed")?,
+        (true, false) => writeln!(out, "  maps      the one board of the game")?,
+        (false, false) => writeln!(out, "  maps      {}", maps.join(" "))?,
+        (false, true) => writeln!(out, "  maps      {} generate", maps.join(" "))?,
     }
     Ok(())
 }
@@ -347,5 +353,5 @@ pub fn explain(options: &ExplainOptions) -> Done {
         .collect();
     let hint = agon_game::setup::nearest(&wanted, known.iter().map(String::as_str));
     let hint = hint.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
-    Err(Failure::usage(format!("no rule is called {wanted}{hint} (agon rules GAME lists them)")))
+    Err(ErrorCode::NotFound.of(format!("no rule is called {wanted}{hint} (agon rules GAME lists them)")))
 }

@@ -5,5 +5,6 @@ pub mod conform;
 pub mod docs;
 pub mod json;
 pub mod library;
+mod llms;
 pub mod man;
 pub mod maps;

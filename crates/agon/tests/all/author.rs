@@ -157,6 +157,28 @@ fn a_bot_that_cannot_start_is_told_so_once() {
     assert!(err.contains("no such file or folder"), "{err}");
 }
 
+/// A bot that hangs is waited for in a bounded number of questions, not in every match.
+#[test]
+fn a_bot_that_hangs_ends_its_check() {
+    let author = Author::new();
+    author.write("never.sh", "#!/bin/sh\nwhile read -r line; do :; done\n");
+    // In the first game a late answer ends the match, in the other it goes on.
+    for (game, bot) in [("cultist-wars", "never.sh"), ("jungle-blitz", "lines:sh never.sh")] {
+        let (code, out, err) = author.agon(&["check", game, bot, "--json", "--seed", "1"]);
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+        let played = report["matches"].as_u64().expect("a number");
+        assert!(code == Some(1) && played <= 5, "{game} {bot}: {report:#}");
+        let found = finding(&report, "answers every turn");
+        let seen = text(found, "seen");
+        assert!(seen.starts_with("timeout: no complete answer within "), "{game} {bot}: {seen}");
+        let more = seen.rsplit_once("(and ").map_or("0", |(_, more)| more.trim_end_matches(" more)"));
+        assert!(more.parse::<u32>().expect("a number") < 20, "{game} {bot}: {seen}");
+        assert!(text(found, "again").starts_with("agon play"), "{game} {bot}: {found}");
+        let cut = text(finding(&report, "cut short"), "seen");
+        assert!(cut.starts_with(&format!("{played} of 1")), "{game} {bot}: {cut}");
+    }
+}
+
 #[test]
 fn a_folder_says_what_is_checked_and_played_in_it() {
     let author = Author::new();

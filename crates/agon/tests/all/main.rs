@@ -10,6 +10,7 @@ mod common;
 mod adversary;
 mod advised;
 mod against;
+mod agents;
 mod algos;
 mod author;
 mod beginnings;
