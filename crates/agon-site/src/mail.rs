@@ -10,7 +10,6 @@ use agon_store::{StoreError, Time};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::limits::{QUARTER, Windows, network};
-use crate::site::Site;
 
 /// How many programs run at once.
 const AT_ONCE: usize = 2;
@@ -76,34 +75,35 @@ impl Mailer {
     }
 }
 
-/// Sends what `make` makes, some time after this returns.
+/// Sends what `make` makes by this program, some time after this returns. `now` is when it was asked for.
 pub fn later(
-    site: &Arc<Site>,
+    mailer: &Arc<Mailer>,
+    program: &[String],
+    now: Time,
     make: impl Future<Output = Result<Vec<MailMessage>, StoreError>> + Send + 'static,
 ) {
-    let Ok(place) = site.mailer.places.clone().try_acquire_owned() else {
-        site.mailer.fail(&format!("{WAITING} messages are waiting already"), site.now());
+    let Ok(place) = mailer.places.clone().try_acquire_owned() else {
+        mailer.fail(&format!("{WAITING} messages are waiting already"), now);
         return;
     };
-    let site = site.clone();
+    let (mailer, program) = (mailer.clone(), program.to_vec());
     tokio::spawn(async move {
         let _place = place;
         match make.await {
             Ok(messages) => {
                 for message in messages {
-                    if let Err(why) = sent(&site, message).await {
-                        site.mailer.fail(&why, site.now());
+                    if let Err(why) = sent(&mailer, program.clone(), message).await {
+                        mailer.fail(&why, now);
                     }
                 }
             }
-            Err(error) => site.mailer.fail(&error.to_string(), site.now()),
+            Err(error) => mailer.fail(&error.to_string(), now),
         }
     });
 }
 
-async fn sent(site: &Site, message: MailMessage) -> Result<(), String> {
-    let _room = site.mailer.room.acquire().await.map_err(|_| "the site is closing".to_owned())?;
-    let program = site.settings().mail.clone();
+async fn sent(mailer: &Mailer, program: Vec<String>, message: MailMessage) -> Result<(), String> {
+    let _room = mailer.room.acquire().await.map_err(|_| "the site is closing".to_owned())?;
     let (tell, told) = oneshot::channel();
     // A thread of its own: a server that ends does not wait for it.
     let run = move || drop(tell.send(send(&program, &message, PATIENCE)));

@@ -76,7 +76,7 @@ pub struct Site {
     /// The limits on passwords that are tried.
     pub throttle: Throttle,
     /// The mail on its way.
-    pub mailer: Mailer,
+    pub mailer: Arc<Mailer>,
     /// The password hasher.
     pub passwords: Passwords,
     /// The requests answered so far.
@@ -144,7 +144,7 @@ impl Site {
             way,
             limits,
             throttle,
-            mailer: Mailer::default(),
+            mailer: Arc::default(),
             passwords,
             requests,
             bench: LoadTest::default(),

@@ -122,7 +122,7 @@ fn main() -> ExitCode {
         Command::Rules(options) => library::rules(&options),
         Command::Maps(options) => library::maps(&options),
         Command::Explain(options) => library::explain(&options),
-        Command::Docs(options) => docs::run(&options),
+        Command::Docs(options) => docs::run(&options, Cli::command),
         Command::Conform(options) => conform::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => {

@@ -13,7 +13,7 @@ use super::{Uses, folders, name, root, sources, text};
 type Place = Vec<String>;
 
 /// Where files may use each other, and why. Nothing is to be added but a pair that is one thing.
-const CIRCLES: [(&str, &str, &str); 31] = [
+const CIRCLES: [(&str, &str, &str); 32] = [
     (
         "agon-bot",
         "image process",
@@ -41,6 +41,11 @@ const CIRCLES: [(&str, &str, &str); 31] = [
         "agon-site",
         "answers api exports fleet gate health incoming metrics pages routes settings site throttle work",
         "not yet taken apart",
+    ),
+    (
+        "agon-site/pages",
+        "account codes factor mail people recovery",
+        "the page of an account has cards, whose forms show it again",
     ),
     ("agon-site/pages", "matches own team version", "pages that show parts of each other"),
     ("agon-stats", "sequential sprt stopping", "not yet taken apart"),

@@ -166,7 +166,7 @@ async fn set(ask: &Visit, account: AccountId, to: Option<&MailAddress>) -> Resul
 
 fn confirm_by_mail(ask: &Visit, account: AccountId, name: String, to: MailAddress) {
     let own = ask.clone();
-    mail::later(&ask.site, async move {
+    mail::later(&ask.site.mailer, &ask.settings.mail, ask.now, async move {
         let link = link(&own, LinkKind::Address, account, CONFIRMS, "/account/mail").await?;
         let title = &own.settings.title;
         let text = format!(
@@ -300,7 +300,7 @@ pub async fn reset(ask: &Visit, to: MailAddress) -> Result<Markup, Refused> {
     sends(ask)?;
     count(ask, &to)?;
     let own = ask.clone();
-    mail::later(&ask.site, async move {
+    mail::later(&ask.site.mailer, &ask.settings.mail, ask.now, async move {
         let mut messages = Vec::new();
         for known in own.site.store().accounts_with_mail(to.as_str(), MOST).await? {
             let Some(to) = known.mail.as_deref().and_then(|mail| MailAddress::of(mail).ok()) else {

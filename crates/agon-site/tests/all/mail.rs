@@ -388,7 +388,9 @@ async fn a_program_that_fails_is_told_to_the_organiser_and_to_nobody_else() {
     for _ in 0..65 {
         let to = MailAddress::of("ann@school.example").expect("an address");
         let (subject, text, at) = ("test".to_owned(), String::new(), world.now());
-        agon_site::mail::later(&world.site, async move { Ok(vec![MailMessage { to, subject, text, at }]) });
+        agon_site::mail::later(&world.site.mailer, &world.site.settings().mail, at, async move {
+            Ok(vec![MailMessage { to, subject, text, at }])
+        });
     }
     assert_eq!(failed(&world, 3).await, "64 messages are waiting already");
     std::fs::write(over, "").expect("written");

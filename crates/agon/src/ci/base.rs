@@ -14,7 +14,7 @@ pub struct Base {
 }
 
 /// What was found.
-pub enum Found {
+pub enum FoundBase {
     Base(Base),
     /// There is nothing to compare with, and why.
     Nothing(String),
@@ -30,32 +30,32 @@ const DIGITS: usize = 12;
 ///
 /// # Errors
 /// When a base is named that this clone does not hold, or git says that something is wrong.
-pub fn find(asked: Option<&str>) -> Result<Found, Failure> {
+pub fn find(asked: Option<&str>) -> Result<FoundBase, Failure> {
     let here = std::env::current_dir()?;
     if !here.ancestors().any(|folder| folder.join(".git").exists()) {
         return match asked {
             Some(asked) => Err(Failure::usage(format!("--base {asked}: this is not a git repository"))),
-            None => Ok(Found::Nothing("this is not a git repository".to_owned())),
+            None => Ok(FoundBase::Nothing("this is not a git repository".to_owned())),
         };
     }
     let folder = git(&["rev-parse", "--show-prefix"], None).map_err(Failure::Usage)?;
     let folder = folder.trim_end_matches('/').to_owned();
     let Ok(head) = commit("HEAD") else {
-        return Ok(Found::Nothing("this repository has no commit yet".to_owned()));
+        return Ok(FoundBase::Nothing("this repository has no commit yet".to_owned()));
     };
     let Some((name, tip)) = tip(asked)? else {
         let why = "this repository has no branch main or master; --base names another";
-        return Ok(Found::Nothing(format!("{why}{}", shallow())));
+        return Ok(FoundBase::Nothing(format!("{why}{}", shallow())));
     };
     let fork = git(&["merge-base", &head, &tip], None)
         .ok()
         .filter(|fork| !fork.is_empty())
         .ok_or_else(|| Failure::usage(format!("HEAD and {name} have no commit in common{}", shallow())))?;
     if !folder.is_empty() && git(&["cat-file", "-e", &format!("{fork}:{folder}")], None).is_err() {
-        return Ok(Found::Nothing(format!("the bot is new: {name} has no folder {folder}")));
+        return Ok(FoundBase::Nothing(format!("the bot is new: {name} has no folder {folder}")));
     }
     let commit = fork[..DIGITS.min(fork.len())].to_owned();
-    Ok(Found::Base(Base { name, commit, folder }))
+    Ok(FoundBase::Base(Base { name, commit, folder }))
 }
 
 /// The branch or commit to compare with: its name, and what it points to.

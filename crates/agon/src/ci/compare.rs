@@ -21,7 +21,7 @@ use crate::series::{self, Replays, RunOptions, SeriesOptions, Wanted, progress, 
 const KEPT: Duration = Duration::from_secs(30 * 86_400);
 
 /// What the comparison came to.
-pub struct Compared {
+pub struct BranchComparison {
     /// None if there is nothing to compare with.
     pub decision: Option<DecisionWord>,
     /// Why nothing was decided.
@@ -29,7 +29,7 @@ pub struct Compared {
     pub series: Option<json::State>,
 }
 
-impl Compared {
+impl BranchComparison {
     /// Nothing was compared.
     fn nothing(why: String) -> Self {
         Self { decision: None, why: Some(why), series: None }
@@ -63,7 +63,7 @@ impl Ci<'_> {
     }
 
     /// Plays the bot against that of the base.
-    pub fn compare(&self, base: &Base) -> Result<Compared, Failure> {
+    pub fn compare(&self, base: &Base) -> Result<BranchComparison, Failure> {
         let began = Instant::now();
         let text = format!("{}{}:.", git::PREFIX, base.commit);
         let old = common::named(&text, &self.bots).map_err(of_the_machine)?;
@@ -71,15 +71,15 @@ impl Ci<'_> {
         match build::build(&old, self.over) {
             Ok(State::Failed(_)) if self.is_over() => return Err(Failure::Check),
             Ok(State::Failed(why)) => {
-                return Ok(Compared::nothing(theirs(&format!("it cannot be built: {why}"))));
+                return Ok(BranchComparison::nothing(theirs(&format!("it cannot be built: {why}"))));
             }
             Err(failure) if failure.is_the_users() => {
-                return Ok(Compared::nothing(theirs(&failure.sentence())));
+                return Ok(BranchComparison::nothing(theirs(&failure.sentence())));
             }
             done => done?,
         };
         if let Err(error) = Launch::of(&old) {
-            return Ok(Compared::nothing(theirs(&error.to_string())));
+            return Ok(BranchComparison::nothing(theirs(&error.to_string())));
         }
         let journal = self.journal(base)?;
         let run = RunOptions {
@@ -106,14 +106,14 @@ impl Ci<'_> {
         });
         let ready = match ready {
             Err(Failure::Answer(code)) if code == DecisionWord::Equal.exit_code() => {
-                return Ok(Compared { decision: Some(DecisionWord::Equal), why: None, series: None });
+                return Ok(BranchComparison { decision: Some(DecisionWord::Equal), why: None, series: None });
             }
             ready => ready.map_err(of_the_machine)?,
         };
         let end = match series::run_until(&ready, &options.run, self.over) {
             // The bot has passed its check: it is the other that does not play.
             Err(failure) if failure.is_the_users() => {
-                return Ok(Compared::nothing(theirs(&failure.sentence())));
+                return Ok(BranchComparison::nothing(theirs(&failure.sentence())));
             }
             end => end?,
         };
@@ -128,7 +128,7 @@ impl Ci<'_> {
             SeriesEnd::Stopped => self.what_ended_it(),
             _ => format!("{} matches were played, as --games says", state.games),
         });
-        Ok(Compared { decision: Some(word), why, series: Some(state) })
+        Ok(BranchComparison { decision: Some(word), why, series: Some(state) })
     }
 
     /// The journal of this comparison, named after all that decides its results. Of the rest the journal knows itself.

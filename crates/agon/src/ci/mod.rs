@@ -21,7 +21,7 @@ use agon_desk::test::{TestStatus, Tester, files};
 use agon_game::AnyGame;
 use clap::Args;
 
-use crate::ci::base::Found;
+use crate::ci::base::FoundBase;
 pub(crate) use crate::ci::json::{CiCase, CiResult, CiStatus, CiStep};
 use crate::common::builds::State;
 use crate::common::sandbox::Bots;
@@ -188,10 +188,10 @@ impl Ci<'_> {
     }
 
     /// All steps. What is broken ends it: nobody wants to know how strong it is.
-    fn all(&self, found: Found) -> CiResult {
+    fn all(&self, found: FoundBase) -> CiResult {
         let (base, mut why) = match found {
-            Found::Base(base) => (Some(base), None),
-            Found::Nothing(why) => (None, Some(why)),
+            FoundBase::Base(base) => (Some(base), None),
+            FoundBase::Nothing(why) => (None, Some(why)),
         };
         let mut steps = vec![self.step("build", || self.build())];
         if steps[0].status == CiStatus::Passed {

@@ -21,18 +21,14 @@ use agon_view::play::HUMAN;
 use agon_web::TakenSeat;
 use agon_web::hand::SeatCamera;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::time::Timespec;
 
 use crate::common::Failure;
 use crate::common::screen;
-use crate::play::step::{self, SteppedSeat};
+use crate::play::step::{self, QUIET, SteppedSeat};
 use crate::viewer::Viewer;
 
 /// The hidden subcommand of this program that passes on a person's answers.
 pub const SUBCOMMAND: &str = "--pass-on";
-
-/// A question is complete when nothing follows for this long: no person answers faster.
-pub const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The seats taken by people.
 pub struct People {

@@ -17,12 +17,15 @@ use agon_game::{AnyGame, Heard, Seat, Session};
 use agon_match::{Observer, StepReport};
 use agon_replay::Header;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
 
 use crate::common::screen::{Screen, harmless, harmless_lines};
 use crate::common::{Done, Failure, print_json_line};
-use crate::play::human::QUIET;
 use crate::play::json::AskedHere;
 use crate::replay::json::Board;
+
+/// A question is complete when nothing follows for this long: no person answers faster.
+pub const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The hidden subcommand of this program that passes on both directions of a conversation.
 pub const SUBCOMMAND: &str = "--pass-both";

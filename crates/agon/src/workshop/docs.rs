@@ -1,14 +1,14 @@
-//! `agon docs`: the guide, built into the binary. Its sources are `docs/`, which is also an mdBook.
+//! `agon docs`: the guide, page by page.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use agon_game::setup::nearest;
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 
-use crate::cli::Cli;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, Done, ErrorCode, Failure, print_json};
+use crate::workshop::book::{Page, pages, whole};
 use crate::workshop::{json, llms, man};
 
 /// Examples for the help.
@@ -39,35 +39,11 @@ pub struct DocsOptions {
     pub man: Option<PathBuf>,
 }
 
-/// The files of the book.
-macro_rules! book {
-    ($($file:literal)+) => { &[$(($file, include_str!(concat!("../../../../docs/", $file)))),+] };
-}
-
-/// The pages, and the summary that orders them.
-const BOOK: &[(&str, &str)] = book!(
-    "SUMMARY.md" "README.md" "first-match.md" "bots.md" "debugging.md" "faults.md" "viewer.md" "better.md" "series.md" "scripts.md" "statistics.md" "advantage.md" "formats.md" "ci.md" "python.md" "coming.md" "tournament.md" "contest.md" "scaling.md" "participate.md" "workers.md" "container.md" "security.md" "asvs.md"
-    "games/cultist-wars.md" "games/deerhunt.md" "games/jungle-blitz.md" "games/ostibot.md" "games/terminal.md"
-    "games/cultist-wars-rules.md" "games/deerhunt-rules.md" "games/jungle-blitz-rules.md" "games/ostibot-rules.md"
-    "games/terminal-rules.md"
-    "adding-a-game.md" "stability.md" "rooms.md" "reference.md" "json.md" "replay-format.md" "benchmarks.md"
-);
-
-/// A page in the order of the book.
-pub(super) struct Page {
-    /// The name to type for it: `first-match`, `cultist-wars`.
-    pub name: &'static str,
-    title: &'static str,
-    /// Its depth in the table of contents.
-    depth: usize,
-    pub text: &'static str,
-}
-
-/// Runs `agon docs`.
-pub fn run(options: &DocsOptions) -> Done {
+/// Runs `agon docs`; `program` is what manual pages describe.
+pub fn run(options: &DocsOptions, program: fn() -> clap::Command) -> Done {
     let (screen, mut out) = (screen::output(), io::stdout().lock());
     if let Some(folder) = &options.man {
-        let count = man::write(Cli::command(), folder)
+        let count = man::write(program(), folder)
             .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
         writeln!(out, "{count} pages in {}", folder.display())?;
         return Ok(());
@@ -121,41 +97,6 @@ pub fn run(options: &DocsOptions) -> Done {
     Ok(())
 }
 
-/// The pages in the order of the summary.
-pub(super) fn pages() -> Vec<Page> {
-    let text = |file: &str| BOOK.iter().find(|page| page.0 == file).map(|page| page.1);
-    let entry = |line: &'static str| {
-        let depth = line.len() - line.trim_start().len();
-        let (title, rest) = line.split_once('[')?.1.split_once("](")?;
-        let file = rest.split_once(')')?.0;
-        let name = file.rsplit('/').next()?.strip_suffix(".md")?;
-        let name = if name == "README" { "introduction" } else { name };
-        Some(Page { name, title, depth: depth / 2, text: text(file)? })
-    };
-    let mut pages: Vec<Page> = text("SUMMARY.md").unwrap_or_default().lines().filter_map(entry).collect();
-    // A game without a page in the book is described by its rulebook.
-    for info in agon_games::all().iter().map(|game| game.info()) {
-        if !pages.iter().any(|page| page.name == info.name) {
-            pages.push(Page { name: info.name, title: info.title, depth: 1, text: info.rulebook });
-        }
-    }
-    pages
-}
-
-/// The text of a page with its includes: rulebooks, which exist once, in the folder of their game.
-pub(super) fn whole(text: &str) -> String {
-    let mut whole = String::new();
-    for line in text.lines() {
-        let included = line.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("/RULES.md}}"));
-        match included.and_then(|path| path.rsplit('/').next()).and_then(agon_games::find) {
-            Some(game) => whole.push_str(game.info().rulebook),
-            None => whole.push_str(line),
-        }
-        whole.push('\n');
-    }
-    whole
-}
-
 /// Prints a page for people: headings stand out, and machine-readable marks are left out.
 fn show(text: &str, screen: Screen, out: &mut impl io::Write) -> io::Result<()> {
     let mut fenced = false;
@@ -195,7 +136,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::cli::{WIDEST, fitted};
+    use clap::CommandFactory as _;
+
+    use crate::cli::{Cli, WIDEST, fitted};
+    use crate::workshop::book::BOOK;
 
     fn docs() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")

@@ -7,7 +7,7 @@ use agon_game::{GameInfo, Starter, Transport};
 use crate::author::agents;
 use crate::common::Failure;
 use crate::common::screen::Screen;
-use crate::workshop::docs::{self, Page};
+use crate::workshop::book::{self, Page};
 use crate::workshop::library;
 
 /// Pages that whoever writes a bot reads besides those of the game.
@@ -46,7 +46,7 @@ pub(super) fn of_game(pages: &[Page], game: &'static GameInfo) -> Result<(&'stat
 fn part(page: &Page) -> Part {
     let mut text = String::with_capacity(page.text.len());
     let mut fenced = false;
-    for line in docs::whole(page.text).lines() {
+    for line in book::whole(page.text).lines() {
         fenced ^= line.starts_with("```");
         if fenced || !line.starts_with("<!--") {
             text.push_str(line);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_guide_is_one_text_and_its_index_says_what_is_in_it() {
-        let pages = docs::pages();
+        let pages = book::pages();
         let (_, text) = guide(&pages);
         assert_eq!(guide(&pages).1, text, "it is the same each time");
         let index = index(&text);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_a_bot_of_a_game_needs_is_in_one_text() {
         for game in agon_games::all().iter().map(|game| game.info()) {
-            let (_, text) = of_game(&docs::pages(), game).expect("a text");
+            let (_, text) = of_game(&book::pages(), game).expect("a text");
             let sizes: usize = index(&text).iter().map(|entry| entry.1).sum();
             assert!(
                 text.len() < 120_000 && text.len() <= sizes * 1000 + 4_000,

@@ -1,6 +1,7 @@
 //! The games themselves: rulebooks, maps, the guide, conformance with the originals, speed.
 
 pub mod bench;
+mod book;
 pub mod conform;
 pub mod docs;
 pub mod json;

@@ -1,11 +1,13 @@
-//! One contest on many servers, while its organiser acts: two servers in network namespaces behind the guide's proxies, PostgreSQL, a
+//! One contest on many servers, while its organiser acts.
+//!
+//! Longer than 500 lines: one contest, what is done to it, and what must have come of that.
+//!
+//! Two servers in network namespaces behind the guide's proxies, PostgreSQL, a
 //! bucket and two machines that play are killed at random moments. Teams sign up, hand in, and ask for matches meanwhile; the
 //! organiser freezes, reopens, has a match played again, disqualifies, takes that back, announces, and changes settings. Each act
 //! holds on both servers from its answer on, and whatever was acknowledged is there at the end.
 //!
 //! `cargo xtask long kills` kills 50 times; here it is a few. `AGON_SEED` chooses other moments.
-//!
-//! Longer than 500 lines: one contest, what is done to it, and what must have come of that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
