@@ -317,7 +317,7 @@ def program() -> str:
     if found is None:
         if named:
             raise AgonError(f"AGON names {named}, which is no program: set it to the path of agon, or unset it", 3)
-        raise AgonError("agon is not where this package put it: pip install --force-reinstall agon-contest", 3)
+        raise AgonError("agon is not where this package put it: install the package again", 3)
     return os.path.abspath(found)
 
 
