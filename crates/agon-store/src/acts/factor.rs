@@ -45,6 +45,8 @@ impl Act for UseFactor {
     /// Whether it was not used before, nor a later one.
     type Reply = bool;
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let is_on: Option<Option<i64>> =
             sqlx::query_scalar("SELECT on_ms FROM factors WHERE account_id = $1 AND step < $2")
@@ -81,6 +83,8 @@ pub struct UseCode {
 impl Act for UseCode {
     /// Whether it was one.
     type Reply = bool;
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let gone = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1 AND sha = $2");
