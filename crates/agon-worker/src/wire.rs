@@ -140,8 +140,8 @@ pub struct Beat {
     pub playing: Vec<(Try, u32)>,
 }
 
-/// Upper limit on the sources of one [`Unpacked`].
-pub const MOST_UNPACKED: usize = 1_000;
+/// Upper limit on the sources of one [`Unpacked`]: each has 67 bytes in JSON, and a request that is no result has 64 KiB.
+pub const MOST_UNPACKED: usize = 900;
 
 /// Sources that a worker has unpacked; the answer lists those that belong to nobody any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

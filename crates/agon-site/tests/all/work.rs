@@ -446,7 +446,7 @@ async fn a_machine_is_told_what_it_may_not_keep() {
     assert_eq!(told.sources, [hers, nobodys, "../../agon.db".into()], "what Bob has as well stays");
     let many = Unpacked { sources: vec![both; MOST_UNPACKED + 1] };
     let refused = worker.tell("/unpacked", &many).await;
-    assert!(refused.status == 422 && refused.text().contains("At most 1000 sources"), "{}", refused.text());
+    assert!(refused.status == 422 && refused.text().contains("At most 900 sources"), "{}", refused.text());
     let body = serde_json::to_vec(&all).expect("plain data");
     let stranger = world.browser().ask("POST", "/work/v1/unpacked?run=x", "application/json", &body).await;
     assert_eq!(stranger.status, 401);
