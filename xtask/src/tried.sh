@@ -110,7 +110,7 @@ ranked() {
         sleep 2
     done
 }
-wanted='"name":"Newcomers"[^{}]*"place"'
+wanted='"name":"Newcomers"[^{}]*"rank":[0-9]'
 step ranked ranked
 step pause agon serve pause cup
 step export agon serve export cup cup.agon

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::chunk::{self, Stop, tag};
 use crate::reader::Items;
 use crate::steps::{self, Columns};
-use crate::{EndInfo, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError};
+use crate::{EndInfo, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError, SeatInfo};
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,22 @@ pub fn redact(
     keep: &[Seat],
     public: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<(Vec<u8>, Redacted), ReplayError> {
+    redact_named(bytes, keep, &|_, seat| seat.label.clone(), public)
+}
+
+/// The same with other names: `label` returns that of a seat, of which it is told the place, from 0.
+///
+/// # Errors
+/// As [`redact`].
+pub fn redact_named(
+    bytes: &[u8],
+    keep: &[Seat],
+    label: &dyn Fn(usize, &SeatInfo) -> String,
+    public: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+) -> Result<(Vec<u8>, Redacted), ReplayError> {
     let whole = Replay::read(bytes)?;
+    let mut header = whole.header.clone();
+    header.seats.iter_mut().enumerate().for_each(|(place, seat)| seat.label = label(place, seat));
     let mut redacted = Redacted::default();
     for (seat, notes) in &whole.notes {
         redacted.notes += if keep.contains(seat) { 0 } else { notes.len() };
@@ -54,8 +69,14 @@ pub fn redact(
         let as_it_was = &bytes[start..bytes.len() - reader.left()];
         match chunk.tag {
             tag::HEADER => {
-                chain = xxh3_64(&chunk.raw);
-                out.extend_from_slice(as_it_was);
+                if header == whole.header {
+                    chain = xxh3_64(&chunk.raw);
+                    out.extend_from_slice(as_it_was);
+                    continue;
+                }
+                let raw = serde_json::to_vec(&header).unwrap_or_default();
+                chain = xxh3_64(&raw);
+                put(&mut out, tag::HEADER, &raw);
             }
             tag::STEPS => {
                 let mut steps = Vec::new();

@@ -201,6 +201,26 @@ fn what_belongs_to_a_seat_can_be_taken_out() {
 }
 
 #[test]
+fn seats_get_other_names_and_the_replay_verifies_as_before() {
+    let whole = written(true, 30);
+    let before = Replay::read(&whole).expect("a good replay");
+    let named = |place: usize, _: &SeatInfo| format!("seat {place}");
+    let (bytes, _) = agon_replay::redact_named(&whole, &[], &named, &|_| None).expect("a good replay");
+    let after = Replay::read(&bytes).expect("a good replay");
+    let labels =
+        |replay: &Replay| replay.header.seats.iter().map(|seat| seat.label.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        labels(&after),
+        (0..before.header.seats.len()).map(|place| format!("seat {place}")).collect::<Vec<_>>()
+    );
+    assert_ne!(labels(&after), labels(&before));
+    assert_eq!(after.steps.len(), before.steps.len());
+    let end = after.end.clone().expect("it has an end");
+    assert_eq!(end.chain, format!("{:016x}", after.chain), "it verifies as before");
+    assert_ne!(after.chain, before.chain, "names are part of it");
+}
+
+#[test]
 fn what_an_order_says_to_its_author_alone_can_be_taken_out() {
     let whole = written(true, 30);
     let public = |order: &[u8]| (order.len() == 300).then(Vec::new);

@@ -9,7 +9,7 @@ use agon_contest::{FaultsTold, MatchOrder, Observed, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
 use agon_match::{MatchRecord, Ponder, cpus_a_match};
-use agon_replay::{Replay, SeatInfo, redact};
+use agon_replay::{Replay, SeatInfo, redact_named};
 use agon_spec::Clock;
 
 use crate::protocol::{BotSource, ContestTerms, Job, Nothing, Stage, Unfit, Whole};
@@ -48,6 +48,14 @@ pub struct HeldRecord {
     folders: Vec<Option<PathBuf>>,
 }
 
+/// What a replay of a contest calls a seat: a team's bot by its content, because the replay's hash is sealed, and a team may be deleted.
+fn nobodys(_: usize, seat: &SeatInfo) -> String {
+    match seat.bot.starts_with("builtin:") {
+        true => seat.label.clone(),
+        false => format!("bot {}", seat.bot.chars().take(8).collect::<String>()),
+    }
+}
+
 impl HeldRecord {
     /// Size of the replay in bytes.
     pub fn size(&self) -> usize {
@@ -55,7 +63,7 @@ impl HeldRecord {
     }
 
     /// Prepares the match for posting: what belongs to each seat's author is taken out of the
-    /// replay. This takes a tenth of a quick match, and need not be done on the CPUs that run bots.
+    /// replay, and so is the author's name. This takes a tenth of a quick match, and need not be done on the CPUs that run bots.
     ///
     /// # Errors
     /// A sentence: our fault.
@@ -66,7 +74,7 @@ impl HeldRecord {
             seats.map(|(seat, folder)| Some(private::of(&self.record, &replay, seat, folder.as_ref()?)));
         let own = own.collect();
         let session = table.open(self.map, self.seed)?;
-        let redacted = redact(&self.replay, &[], &|order| session.public(order));
+        let redacted = redact_named(&self.replay, &[], &nobodys, &|order| session.public(order));
         let (replay, _) = redacted.map_err(|error| error.to_string())?;
         Ok(Whole { observed: public(&self.record, self.folders.len()), replay, own })
     }

@@ -1,7 +1,7 @@
 //! Matches: lists with filters, one match, and its replay.
 
 use agon_api::played::{SeatOutcome, SeatView, Viewpoint, reason_seen_from};
-use agon_replay::Replay;
+use agon_replay::{Replay, SeatInfo};
 use agon_store::reads::{Ended, PAGE, StoredMatch};
 use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
 use agon_web::page::LinkedPlace;
@@ -419,7 +419,7 @@ async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, Refused
     Ok(read.await.map_err(|_| Refused::ours())?.unwrap_or_default())
 }
 
-/// The replay without what belongs to single seats.
+/// The replay without what belongs to single seats, with the names that the pages have now.
 async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
     let sha = played.replay.ok_or_else(|| {
         let text = "Its replay is available once the match has been played and verified.";
@@ -431,9 +431,12 @@ async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
         tracing::warn!("the replay of match {} cannot be read: {error}", played.id);
         Refused::ours()
     })?;
+    let names: Vec<String> = played.seats.iter().map(label).collect();
     let done = tokio::task::spawn_blocking(move || {
         let session = site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?;
-        agon_replay::redact(&bytes, &[], &|order| session.public(order))
+        let called =
+            |place: usize, seat: &SeatInfo| names.get(place).cloned().unwrap_or_else(|| seat.label.clone());
+        agon_replay::redact_named(&bytes, &[], &called, &|order| session.public(order))
             .map(|(public, _)| public)
             .map_err(|error| error.to_string())
     });

@@ -166,6 +166,25 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
     for shown in [status, list.to_string()] {
         assert!(shown.contains("withdrawn ") && !shown.contains(TEAM), "{shown}");
     }
+    // Replays are packed; what they say is read. Those in the contest's own store and in exports name nobody, and those that the site hands
+    // out have today's names.
+    let objects = agon_store::Objects::open(&cup).expect("a place");
+    let log = runtime.block_on(log_of(&cup));
+    let mut labels = Vec::new();
+    for row in &log {
+        let LogEntry::Result(sealed) = row else { continue };
+        let bytes = runtime.block_on(objects.get(&sealed.replay, 1 << 20)).expect("kept");
+        let replay = agon_replay::Replay::read(&bytes).expect("a replay");
+        labels.extend(replay.header.seats.into_iter().map(|seat| seat.label));
+        let given = ureq::get(format!("{url}/match/{}/replay", sealed.game)).call().expect("an answer");
+        let bytes = given.into_body().read_to_vec().expect("a replay");
+        let replay = agon_replay::Replay::read(&bytes).expect("a replay");
+        let named =
+            |seat: &agon_replay::SeatInfo| !seat.label.starts_with("bot ") && !seat.label.contains(TEAM);
+        assert!(replay.header.seats.iter().all(named), "{:?}", replay.header.seats);
+    }
+    assert!(labels.iter().any(|label| label.starts_with("bot ")), "{labels:?}");
+    assert!(!labels.iter().any(|label| label.contains(TEAM)), "{labels:?}");
     workers.iter_mut().for_each(Running::ends);
     server.ends();
     good(agon(place, &["serve", "fsck", "cup", "--replays"]));
