@@ -22,7 +22,7 @@ use situation::Situation;
 
 pub use finding::{CheckFinding, FindingStatus, KeepReplay};
 
-/// The longest that any answer is waited for, though some rules allow minutes; a clock with more time multiplies it.
+/// The longest that a bot is waited for that has not answered yet, though some rules allow minutes; a clock with more time multiplies it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What `agon check --json` prints; with `--watch` one line for each check.
@@ -114,14 +114,16 @@ impl<'a> BotCheck<'a> {
     ) -> Result<Checked, DeskError> {
         let &Checker { bot, stop, .. } = checker;
         let patience = PATIENCE.mul_f64(checker.clock.scale.max(1.0));
-        let clock =
-            Clock { cap: Some(checker.clock.cap.map_or(patience, |cap| cap.min(patience))), ..checker.clock };
+        let rules = checker.clock;
+        let short = Clock { cap: Some(rules.cap.map_or(patience, |cap| cap.min(patience))), ..rules };
         let (began, mut seen) = (Instant::now(), Vec::<Seen>::new());
         let first = &self.situations[0];
         for situation in &self.situations {
             told(CheckStep::Begins { done: seen.len(), what: &situation.what });
             let silence = seen.last().map_or(Silence::default(), |seen| seen.silence);
-            let played = examine::play(self.game, bot, situation, (clock, silence), stop)?;
+            let has_answered = seen.iter().any(|seen| !seen.times.is_empty());
+            let clocks = (if has_answered { rules } else { short }, rules);
+            let played = examine::play(self.game, bot, situation, clocks, silence, stop)?;
             if let Some(fault) = played.record.faults_of(situation.seat).next() {
                 told(CheckStep::Fault { what: &situation.what, fault });
             }
@@ -134,7 +136,7 @@ impl<'a> BotCheck<'a> {
             None
         } else {
             told(CheckStep::Begins { done: seen.len(), what: "the first match again" });
-            let again = examine::play(self.game, bot, first, (clock, Silence::default()), stop)?;
+            let again = examine::play(self.game, bot, first, (rules, rules), Silence::default(), stop)?;
             told(CheckStep::Begins { done: seen.len() + 1, what: "its end" });
             Some((again, examine::ending(self.game, bot, first)?))
         };

@@ -73,12 +73,14 @@ pub(crate) struct Time {
     pub first: bool,
 }
 
-/// Plays a situation with a bot that did not answer at the end of the one before, for as long as `silence` says.
+/// Plays a situation by the first of these clocks; what is said of times goes by the second, that of the rules. For as long as `silence`
+/// says the bot did not answer at the end of the situation before.
 pub(crate) fn play(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,
-    (clock, silence): (Clock, Silence),
+    (clock, rules): (Clock, Clock),
+    silence: Silence,
     stop: &AtomicBool,
 ) -> Result<Seen, DeskError> {
     let other = BotName::parse(&format!("builtin:{}", situation.opponent)).map_err(DeskError::Own)?;
@@ -97,6 +99,7 @@ pub(crate) fn play(
             until: situation.given.len() as u32 + situation.most_steps,
             times: Vec::new(),
             answers: Vec::new(),
+            clocks: (clock, rules),
             silence,
             stop,
             enough: &enough,
@@ -133,6 +136,7 @@ struct Watch<'a> {
     until: u32,
     times: Vec<Time>,
     answers: Vec<u8>,
+    clocks: (Clock, Clock),
     silence: Silence,
     stop: &'a AtomicBool,
     enough: &'a AtomicBool,
@@ -153,8 +157,13 @@ impl Observer for Watch<'_> {
                 self.silence = Silence::default();
                 self.answers.extend(answer.order().into_iter().flatten());
                 let first = self.times.is_empty();
+                let (clock, rules) = self.clocks;
+                let limit = match take.limit {
+                    limit if limit == clock.cap => rules.limit(session.limit_ms(*seat)),
+                    limit => limit,
+                };
                 let (ms, limit_ms) =
-                    (take.charged.as_secs_f64() * 1e3, take.limit.unwrap_or_default().as_secs_f64() * 1e3);
+                    (take.charged.as_secs_f64() * 1e3, limit.unwrap_or_default().as_secs_f64() * 1e3);
                 let soft_ms = session.soft_limit_ms().map(f64::from);
                 self.times.push(Time { ms, limit_ms, soft_ms, step: step.step, first });
             }

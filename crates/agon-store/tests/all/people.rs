@@ -454,7 +454,14 @@ async fn nothing_of_who_was_deleted_is_in_any_file() {
     }
     let account = lasting.expect("she has signed up");
     world.store.act(Withdraw { contest: world.contest, account, now: Time(9) }).await.expect("withdrawn");
-    world.store.scrub().await.expect("scrubbed");
+    // What PostgreSQL's own counting read before may be written after. Agon asks again every day.
+    for _ in 0..20 {
+        world.store.scrub().await.expect("scrubbed");
+        if needles.iter().all(|needle| in_files(needle).is_empty()) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
     for needle in needles {
         assert_eq!(in_files(needle), Vec::<std::path::PathBuf>::new(), "{needle}");
     }

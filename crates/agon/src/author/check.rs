@@ -28,7 +28,7 @@ use crate::replay::feed::{self, FeedOptions};
 /// Examples for the help.
 pub const EXAMPLES: &str =
     "Plays whole matches and scripted situations in every seat: few units left, a crowded board, the last
-turn, the largest input. Each finding says what was seen, the rule, and what to change. No answer is waited for longer than 10 s
+turn, the largest input. Each finding says what was seen, the rule, and what to change. The first answer is not waited for longer than 10 s
 (times --time-scale), whatever the rules allow, and a bot that hangs ends the check.
 Exit code 0: nothing failed (there may be warnings); 1: something failed.
 

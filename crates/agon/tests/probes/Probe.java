@@ -77,7 +77,7 @@ public class Probe {
         check("processes.missing", () -> run("no-such-program"));
         check("processes.java", () -> run(ProcessHandle.current().info().command().orElse("none"), "-version").startsWith("0"));
         check("processes.killed", () -> { Process p = new ProcessBuilder("sleep", "9").start(); p.destroyForcibly(); return p.waitFor(); });
-        check("processes.timeout", () -> { Process p = new ProcessBuilder("sleep", "9").start(); boolean b = p.waitFor(5, TimeUnit.MILLISECONDS); p.destroy(); return b; });
+        check("processes.timeout", () -> { Process p = new ProcessBuilder("sleep", "9").start(); boolean b = p.waitFor(5, TimeUnit.MILLISECONDS); p.destroy(); p.waitFor(); return b; });
         check("processes.handle", () -> ProcessHandle.current().isAlive());
         check("processes.children", () -> ProcessHandle.current().children().count());
         check("processes.environment", () -> { ProcessBuilder b = new ProcessBuilder("sh", "-c", "echo $PROBE"); b.environment().put("PROBE", "x"); return new String(b.start().getInputStream().readAllBytes()).trim(); });
