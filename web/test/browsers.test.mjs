@@ -13,7 +13,7 @@ const SCRIPT = new URL('../../games/ostibot/bots/javascript/bot.js', import.meta
 
 for (const browser of BROWSERS) {
   const why = lacks(browser)
-  test(`a short day in ${browser}`, { skip: why ? `SKIPPED: ${why}` : false, timeout: 280_000 }, async (t) => {
+  test(`a short day in ${browser}`, { skip: why ? `SKIPPED: ${why}` : false, timeout: 400_000 }, async (t) => {
     const stage = new Stage(browser)
     try {
       const faults = new Set()
@@ -72,7 +72,7 @@ async function seen(ann, see) {
   const { origin } = new URL(ann.url())
   const open = (path) => ann.goto(`${origin}${path}`)
   // The page has followed by itself.
-  await ann.waitForFunction(() => /v1 is live/.test(document.body.innerText), undefined, { timeout: 60_000 })
+  await ann.waitForFunction(() => /v1 is live/.test(document.body.innerText), undefined, { timeout: 150_000 })
   await see(ann, 'version')
   await open('/ladder')
   assert.match(await ann.locator('main').innerText(), /Ann/)
