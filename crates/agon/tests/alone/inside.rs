@@ -532,7 +532,8 @@ fn what_computes_in_the_opponents_turns_is_frozen() {
     }
     let at = folder();
     let spins = WAITER.replacen('\n', "\n(while :; do :; done) </dev/null >/dev/null 2>&1 &\n", 1);
-    let count = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo WAIT";
+    // Long enough, on a quick machine too, that what passes before it is frozen is a small part.
+    let count = "i=0; while [ $i -lt 80000 ]; do i=$((i+1)); done; echo WAIT";
     write(at.path(), "spins/bot", &spins);
     write(at.path(), "thinks/bot", &WAITER.replace("echo WAIT", count));
     for bot in ["spins", "thinks"] {
