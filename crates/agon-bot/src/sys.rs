@@ -394,7 +394,8 @@ pub fn wait(pid: Pid, patience: Duration) -> bool {
     };
     let mut waits = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
     let patience = rustix::time::Timespec::try_from(patience).ok();
-    rustix::event::poll(&mut waits, patience.as_ref()).is_ok_and(|ready| ready > 0)
+    rustix::io::retry_on_intr(|| rustix::event::poll(&mut waits, patience.as_ref()))
+        .is_ok_and(|ready| ready > 0)
 }
 
 /// Peak memory of a process so far, in bytes; none when it is gone.

@@ -116,7 +116,7 @@ impl<'a> BotCheck<'a> {
         let patience = PATIENCE.mul_f64(checker.clock.scale.max(1.0));
         let rules = checker.clock;
         let short = Clock { cap: Some(rules.cap.map_or(patience, |cap| cap.min(patience))), ..rules };
-        let (began, mut seen) = (Instant::now(), Vec::<Seen>::new());
+        let (began, mut seen, mut hopeless) = (Instant::now(), Vec::<Seen>::new(), false);
         let first = &self.situations[0];
         for situation in &self.situations {
             told(CheckStep::Begins { done: seen.len(), what: &situation.what });
@@ -127,12 +127,13 @@ impl<'a> BotCheck<'a> {
             if let Some(fault) = played.record.faults_of(situation.seat).next() {
                 told(CheckStep::Fault { what: &situation.what, fault });
             }
+            hopeless = played.is_hopeless();
             seen.push(played);
-            if seen.last().is_some_and(|seen| seen.is_hopeless()) {
+            if hopeless {
                 break;
             }
         }
-        let rest = if seen.last().is_some_and(|seen| seen.is_hopeless()) {
+        let rest = if hopeless {
             None
         } else {
             told(CheckStep::Begins { done: seen.len(), what: "the first match again" });

@@ -8,14 +8,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use agon_bot::rights;
+use agon_bot::{rights, sys};
 use agon_store::Time;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 
 /// How long the program may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -148,26 +148,20 @@ pub fn send(program: &[String], message: &MailMessage, patience: Duration) -> Re
 
 /// How a child ended; none if it had to be ended.
 fn ended(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
-    let until = Instant::now() + patience;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= until {
-            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    let pid = Pid::from_child(child);
+    let in_time = sys::wait(pid, patience);
+    if !in_time {
+        sys::kill_group(pid);
     }
+    let status = child.wait()?;
+    Ok(in_time.then_some(status))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::time::Instant;
 
     use super::*;
 

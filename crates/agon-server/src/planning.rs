@@ -12,7 +12,7 @@ use agon_store::{ContestRow, EntrantVersion, Kind, Time, VersionId, VersionState
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::tick::{begin_if_due, is_past};
+use crate::tick::begin_if_due;
 use crate::{ContestServer, ServerError, number};
 
 /// Upper limit on unchecked results; above it nothing is planned, because recomputing falls behind. A thousand machines with batches bring
@@ -106,7 +106,7 @@ impl Plans {
     fn counted(&self, now: Time) -> std::sync::MutexGuard<'_, Pace> {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = now.0 - pace.since.0;
-        if is_past(pace.since, AHEAD_MS, now) {
+        if pace.since.is_past(AHEAD_MS, now) {
             let before = if passed < 2 * AHEAD_MS { pace.taken } else { 0 };
             *pace = Pace { since: now, taken: 0, before };
         }

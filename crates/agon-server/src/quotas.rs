@@ -7,8 +7,6 @@ use agon_store::acts::CountTold;
 use agon_store::{EntrantId, Time, WorkerId};
 use agon_worker::Try;
 
-use crate::tick::is_past;
-
 /// How much of what the programs of one entrant write is kept in a day, in bytes as stored: packed.
 pub const MOST_TOLD_A_DAY: u64 = 32 << 20;
 /// How many alarms about the posts of one worker are raised in an hour.
@@ -79,7 +77,7 @@ impl Quotas {
     /// What is to be written down, if that is due: so that a restart is no second helping, and several servers count together.
     pub fn due(&self, now: Time) -> Option<CountTold> {
         let mut counts = self.counts(now);
-        if counts.saved.is_some_and(|saved| !is_past(saved, SAVED_MS, now)) {
+        if counts.saved.is_some_and(|saved| !saved.is_past(SAVED_MS, now)) {
             return None;
         }
         counts.saved = Some(now);

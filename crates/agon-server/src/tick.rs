@@ -331,9 +331,10 @@ impl ContestServer {
         let is_due = {
             let learnt = self.learnt.lock().await;
             let is_due = at_once || learnt.is_due(now);
-            is_due && learnt.facts.upto != learnt.board.0 && !self.doubts_clock().await
+            is_due && learnt.facts.upto != learnt.board.0
         };
-        if !is_due {
+        // Asked without the table in hand: it may wait for the database, and pages for the table.
+        if !is_due || self.doubts_clock().await {
             return Ok(());
         }
         let (upto, table) = self.make_board(now).await?;
@@ -375,18 +376,13 @@ impl Learnt {
     /// Whether the board is due to show something new.
     fn is_due(&self, now: Time) -> bool {
         let (upto, made) = self.board;
-        self.facts.upto != upto && is_past(made, BOARD_MS, now)
+        self.facts.upto != upto && made.is_past(BOARD_MS, now)
     }
-}
-
-/// Whether so many milliseconds have passed since then, or the clock was set back meanwhile.
-pub(crate) fn is_past(then: Time, ms: i64, now: Time) -> bool {
-    (now.0 - then.0).abs() >= ms
 }
 
 /// Whether something is due that is done every so many milliseconds, and was begun `last`. If so, it begins now.
 pub(crate) fn begin_if_due(last: &mut Time, every_ms: i64, now: Time) -> bool {
-    let due = is_past(*last, every_ms, now);
+    let due = last.is_past(every_ms, now);
     if due {
         *last = now;
     }

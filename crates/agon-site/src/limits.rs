@@ -83,7 +83,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
 
     /// Whether what was begun then is still counted: not once the clock was set back by more than that takes.
     fn lasts(&self, begun: i64, now: Time) -> bool {
-        (now.0 - begun).abs() < self.length
+        !Time(begun).is_past(self.length, now)
     }
 
     /// How many of this many may still be counted, and when they are all there again.

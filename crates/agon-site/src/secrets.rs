@@ -4,8 +4,7 @@ use agon_store::Sha;
 pub use agon_web::gate::same;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
+use ring::hmac;
 
 /// The characters of codes that people read to each other: no two look or sound alike.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -67,9 +66,8 @@ pub fn sha(secret: &str) -> Sha {
 
 /// The signature of these words with this key.
 pub fn signed(key: &str, words: &str) -> String {
-    let mut signed = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key of any length");
-    signed.update(words.as_bytes());
-    URL_SAFE_NO_PAD.encode(signed.finalize().into_bytes())
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+    URL_SAFE_NO_PAD.encode(hmac::sign(&key, words.as_bytes()))
 }
 
 /// The token in the forms of a session: only those who can read a page of this session know it.

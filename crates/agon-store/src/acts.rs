@@ -4,7 +4,7 @@
 use std::future::Future;
 
 use crate::backend::Conn;
-use crate::{ContestId, StoreError, Time, chain, seeds};
+use crate::{AccountId, ContestId, StoreError, Time, chain, seeds};
 
 pub mod again;
 pub mod annul;
@@ -109,6 +109,19 @@ pub trait Act: Send + Sync + Sized + 'static {
             Ok(replies)
         }
     }
+}
+
+/// Writes an entry of the audit log about what somebody did to their own account. By number: it says nothing about a person who is
+/// deleted later.
+pub(crate) async fn note_own(
+    conn: &mut Conn,
+    contest: ContestId,
+    account: AccountId,
+    at: Time,
+    [verb, detail]: [&str; 2],
+) -> Result<(), StoreError> {
+    let who = format!("account {account}");
+    note(conn, contest, at, [&who, verb, &who, detail]).await
 }
 
 /// Writes an entry of the audit log, chained to the one before it.

@@ -310,8 +310,8 @@ pub async fn scrub(conn: &mut Conn) -> Result<(), StoreError> {
             run(conn, own).await?;
             // Why tries failed. Nothing is played while it is written anew, so a large one is left to the server, which uses its room
             // again.
-            let is_small: i64 = sqlx::query_scalar(postgres::FEW_ATTEMPTS).fetch_one(&mut *conn).await?;
-            if is_small == 1 {
+            let Flag(is_small) = sqlx::query_scalar(postgres::FEW_ATTEMPTS).fetch_one(&mut *conn).await?;
+            if is_small {
                 run(conn, postgres::SCRUB_ATTEMPTS).await?;
             }
             for statement in [counted, checkpoint] {

@@ -22,6 +22,11 @@ impl Time {
     pub fn plus(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
+
+    /// Whether this many milliseconds have passed since then, or the clock was set back by as many meanwhile.
+    pub fn is_past(self, ms: i64, now: Self) -> bool {
+        (now.0 - self.0).abs() >= ms
+    }
 }
 
 macro_rules! id {

@@ -74,6 +74,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let known = ask.site.store().account(person.account).await?.ok_or_else(Refused::ours)?;
+    let has_factor = factor::asked_for(ask, person.account).await?.is_some();
     let logins = ask.site.store().logins(person.account, ask.now).await?;
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
     let content = html! {
@@ -112,10 +113,10 @@ pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Re
                 (unencrypted(ask))
                 button { "Change password" }
             }
-            (codes::card(ask, person.account, &person.name).await?)
+            (codes::card(ask, person.account, &person.name, has_factor).await?)
         }
         div.halves {
-            (factor::card(ask, &person.name).await?)
+            @if person.organiser { (factor::card(ask, &person.name, has_factor)) }
             (mail::card(ask, &known))
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }

@@ -51,10 +51,10 @@ pub async fn shown_once(ask: &Visit, next: &str) -> Result<Markup, Refused> {
     ))
 }
 
-/// The card on the page of an account.
-pub async fn card(ask: &Visit, account: AccountId, name: &str) -> Result<Markup, Refused> {
+/// The card on the page of an account, which has a second factor or none.
+pub async fn card(ask: &Visit, account: AccountId, name: &str, has_factor: bool) -> Result<Markup, Refused> {
     let left = ask.site.store().recovery_codes(account).await?;
-    let use_of = match factor::asked_for(ask, account).await?.is_some() {
+    let use_of = match has_factor {
         true => "stands once for a code of your app",
         false => "sets a new password once, if you forget yours",
     };

@@ -36,7 +36,7 @@ pub(crate) struct Typed {
 }
 
 /// The field for an address in a form.
-pub fn address_field(mail: &str, help: &str, required: bool) -> Markup {
+fn address_field(mail: &str, help: &str, required: bool) -> Markup {
     field(
         "Mail address",
         help,
@@ -313,11 +313,8 @@ pub async fn reset(ask: &Visit, to: MailAddress) -> Result<Markup, Refused> {
                  within an hour, and signs {name} out everywhere:\n\n{link}\n\nIf that was not you, do nothing: the password stays as it is."
             );
             messages.push(MailMessage { to, subject: format!("{title}: a new password"), text, at: own.now });
-            // By number: it says nothing about a person who is deleted later.
-            let who = format!("account {}", known.id);
-            let (verb, detail) = ("mail link".to_owned(), String::new());
-            let (contest, actor, object) = (own.site.contest(), who.clone(), who);
-            own.site.store().act(Tell { contest, actor, verb, object, detail, now: own.now }).await?;
+            let tell = Tell::own(own.site.contest(), known.id, ["mail link", ""], own.now);
+            own.site.store().act(tell).await?;
         }
         Ok(messages)
     });

@@ -36,10 +36,9 @@ pub async fn renew(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
         return Ok(again(account(&ask, Some(WRONG)).await?));
     }
     let page = codes::shown_once(&ask, "/account").await?;
-    let who = format!("account {}", ask.whoever()?.account);
-    let (verb, detail) = ("recovery codes".to_owned(), "new ones were made".to_owned());
-    let (contest, actor, object) = (ask.site.contest(), who.clone(), who);
-    ask.site.store().act(Tell { contest, actor, verb, object, detail, now: ask.now }).await?;
+    let words = ["recovery codes", "new ones were made"];
+    let tell = Tell::own(ask.site.contest(), ask.whoever()?.account, words, ask.now);
+    ask.site.store().act(tell).await?;
     Ok(page.into_response())
 }
 

@@ -219,9 +219,9 @@ pub(crate) async fn keep(conn: &mut Conn, posts: &[&PostResult]) -> Result<(), S
     let own: Vec<(i64, i64, Option<Sha>)> = posts.iter().flat_map(own).collect();
     for own in many::padded(&own) {
         let update = format!(
-            "UPDATE seats SET checksum = NULL, own_sha = CASE WHEN EXISTS (SELECT 1 FROM versions v \
+            "UPDATE seats SET checksum = NULL, own_sha = CASE WHEN fresh.column3 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM versions v \
              JOIN entrants e ON e.id = v.entrant_id WHERE v.id = seats.version_id AND e.withdrawn_ms IS NOT NULL) \
-             THEN NULL ELSE fresh.column3 END FROM (VALUES {}) AS fresh WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
+             THEN fresh.column3 END FROM (VALUES {}) AS fresh WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
             many::rows(own.len(), "(@, @, @)", 1)
         );
         let mut update = sqlx::query(AssertSqlSafe(update));

@@ -2,7 +2,7 @@
 
 use crate::acts::{Act, ActTurn, note};
 use crate::backend::Conn;
-use crate::{ContestId, Sha, StoreError, Time};
+use crate::{AccountId, ContestId, Sha, StoreError, Time};
 
 /// Founds a contest; an existing one of that name stays as it is.
 #[derive(Clone, Debug)]
@@ -146,6 +146,15 @@ pub struct Tell {
     /// The details, in words.
     pub detail: String,
     pub now: Time,
+}
+
+impl Tell {
+    /// Of what somebody did to their own account. By number: it says nothing about a person who is deleted later.
+    pub fn own(contest: ContestId, account: AccountId, [verb, detail]: [&str; 2], now: Time) -> Self {
+        let who = format!("account {account}");
+        let (verb, detail) = (verb.to_owned(), detail.to_owned());
+        Self { contest, actor: who.clone(), verb, object: who, detail, now }
+    }
 }
 
 impl Act for Tell {

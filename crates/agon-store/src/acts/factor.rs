@@ -1,6 +1,7 @@
 //! The second factor of an organiser's account: codes of an app, each accepted once, or a recovery code in the place of one.
 
-use crate::acts::{Act, note};
+use crate::acts::recovery::take_code;
+use crate::acts::{Act, note_own};
 use crate::backend::Conn;
 use crate::{AccountId, ContestId, Sha, StoreError, Time};
 
@@ -62,8 +63,7 @@ impl Act for UseFactor {
             .execute(&mut *conn)
             .await?;
         if is_on.is_none() {
-            let who = format!("account {}", self.account);
-            note(conn, self.contest, self.now, [&who, "factor on", &who, ""]).await?;
+            note_own(conn, self.contest, self.account, self.now, ["factor on", ""]).await?;
         }
         Ok(true)
     }
@@ -87,13 +87,10 @@ impl Act for UseCode {
     const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let gone = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1 AND sha = $2");
-        let gone = gone.bind(self.account.0).bind(self.code.to_string()).execute(&mut *conn).await?;
-        if gone.rows_affected() == 0 {
+        if !take_code(conn, self.account, &self.code).await? {
             return Ok(false);
         }
-        let who = format!("account {}", self.account);
-        note(conn, self.contest, self.now, [&who, "use code", &who, ""]).await?;
+        note_own(conn, self.contest, self.account, self.now, ["use code", ""]).await?;
         Ok(true)
     }
 }
@@ -113,8 +110,7 @@ impl Act for DropFactor {
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         let gone = sqlx::query("DELETE FROM factors WHERE account_id = $1").bind(self.account.0);
         if gone.execute(&mut *conn).await?.rows_affected() > 0 {
-            let who = format!("account {}", self.account);
-            note(conn, self.contest, self.now, [&who, "factor off", &who, ""]).await?;
+            note_own(conn, self.contest, self.account, self.now, ["factor off", ""]).await?;
         }
         Ok(())
     }

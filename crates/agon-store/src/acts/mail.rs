@@ -1,6 +1,7 @@
 //! The mail address of an account. The audit log says that one was given or confirmed, by the account's number, and never which.
 
-use crate::acts::{Act, note};
+use crate::acts::people::take_link;
+use crate::acts::{Act, note_own};
 use crate::backend::Conn;
 use crate::{AccountId, ContestId, LinkKind, Sha, StoreError, Time};
 
@@ -29,8 +30,7 @@ impl Act for SetMail {
             .bind(LinkKind::Address.word())
             .execute(&mut *conn)
             .await?;
-        let who = format!("account {}", self.account);
-        note(conn, self.contest, self.now, [&who, "set mail", &who, ""]).await
+        note_own(conn, self.contest, self.account, self.now, ["set mail", ""]).await
     }
 }
 
@@ -50,13 +50,7 @@ impl Act for ConfirmMail {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let gone = "DELETE FROM links WHERE sha = $1 AND kind = $2 AND account_id = $3 AND ends_ms > $4";
-        let gone = sqlx::query(gone)
-            .bind(self.sha.to_string())
-            .bind(LinkKind::Address.word())
-            .bind(self.account.0)
-            .bind(self.now.0);
-        if gone.execute(&mut *conn).await?.rows_affected() == 0 {
+        if !take_link(conn, &self.sha, LinkKind::Address, self.account, self.now).await? {
             return Ok(false);
         }
         sqlx::query("UPDATE accounts SET checksum = NULL, mail_ms = $2 WHERE id = $1 AND mail IS NOT NULL")
@@ -64,8 +58,7 @@ impl Act for ConfirmMail {
             .bind(self.now.0)
             .execute(&mut *conn)
             .await?;
-        let who = format!("account {}", self.account);
-        note(conn, self.contest, self.now, [&who, "confirm mail", &who, ""]).await?;
+        note_own(conn, self.contest, self.account, self.now, ["confirm mail", ""]).await?;
         Ok(true)
     }
 }

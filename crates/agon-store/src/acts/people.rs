@@ -4,7 +4,7 @@
 use agon_api::contest::SignUpWord;
 
 use crate::acts::held::settings;
-use crate::acts::{Act, note};
+use crate::acts::{Act, note, note_own};
 use crate::backend::Conn;
 use crate::names::likeness;
 use crate::{AccountId, ContestId, LinkKind, LoginId, LoginKind, Sha, StoreError, Time};
@@ -372,27 +372,36 @@ pub struct TakeLink {
     pub now: Time,
 }
 
+/// Uses up a link of this kind that is for this account, or for whoever has it; whether it was valid.
+pub(crate) async fn take_link(
+    conn: &mut Conn,
+    sha: &Sha,
+    kind: LinkKind,
+    account: AccountId,
+    now: Time,
+) -> Result<bool, StoreError> {
+    let gone = sqlx::query(
+        "DELETE FROM links WHERE sha = $1 AND kind = $2 AND ends_ms > $3 AND coalesce(account_id, $4) = $4",
+    )
+    .bind(sha.to_string())
+    .bind(kind.word())
+    .bind(now.0)
+    .bind(account.0)
+    .execute(&mut *conn)
+    .await?;
+    Ok(gone.rows_affected() > 0)
+}
+
 impl Act for TakeLink {
     /// Whether the link was valid. If so, all sessions and tokens of that account have ended.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let gone = sqlx::query(
-            "DELETE FROM links WHERE sha = $1 AND kind = $2 AND ends_ms > $3 AND coalesce(account_id, $4) = $4",
-        )
-        .bind(self.sha.to_string())
-        .bind(self.kind.word())
-        .bind(self.now.0)
-        .bind(self.account.0)
-        .execute(&mut *conn)
-        .await?
-        .rows_affected();
-        if gone == 0 {
+        if !take_link(conn, &self.sha, self.kind, self.account, self.now).await? {
             return Ok(false);
         }
         if self.kind == LinkKind::Mailed {
-            let who = format!("account {}", self.account);
-            note(conn, self.contest, self.now, [&who, "recover by mail", &who, ""]).await?;
+            note_own(conn, self.contest, self.account, self.now, ["recover by mail", ""]).await?;
         }
         if self.kind == LinkKind::Organiser {
             let name: String = sqlx::query_scalar(

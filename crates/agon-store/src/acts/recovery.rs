@@ -1,7 +1,7 @@
 //! Recovery codes: an owner who has forgotten the password sets another with one. They arrive as hashes, and each works once.
 
 use crate::acts::people::{TokensToEnd, end_codes, end_logins};
-use crate::acts::{Act, note};
+use crate::acts::{Act, note_own};
 use crate::backend::Conn;
 use crate::{AccountId, ContestId, Sha, StoreError, Time};
 
@@ -46,9 +46,7 @@ impl Act for Recover {
     type Reply = Option<i64>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Option<i64>, StoreError> {
-        let taken = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1 AND sha = $2");
-        let taken = taken.bind(self.account.0).bind(self.code.to_string()).execute(&mut *conn).await?;
-        if taken.rows_affected() == 0 {
+        if !take_code(conn, self.account, &self.code).await? {
             return Ok(None);
         }
         sqlx::query(
@@ -58,10 +56,15 @@ impl Act for Recover {
         .bind(&self.password)
         .execute(&mut *conn)
         .await?;
-        // By number: it says nothing about a person who is deleted later.
-        let who = format!("account {}", self.account);
-        let detail = "a new password was set with a recovery code";
-        note(conn, self.contest, self.now, [&who, "recover", &who, detail]).await?;
+        let words = ["recover", "a new password was set with a recovery code"];
+        note_own(conn, self.contest, self.account, self.now, words).await?;
         Ok(Some(end_logins(conn, self.account, &TokensToEnd::All, self.now).await?.ended))
     }
+}
+
+/// Uses up a recovery code of an account; whether it was one.
+pub(crate) async fn take_code(conn: &mut Conn, account: AccountId, code: &Sha) -> Result<bool, StoreError> {
+    let taken = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1 AND sha = $2");
+    let taken = taken.bind(account.0).bind(code.to_string()).execute(&mut *conn).await?;
+    Ok(taken.rows_affected() > 0)
 }

@@ -358,9 +358,11 @@ async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreEr
          (SELECT v.id FROM versions v WHERE v.entrant_id = $1)",
         // A reason may quote what its program wrote. Why one could not be made ready is about the one that was tried out, which sits in
         // the first seat, or is a draft.
+        "UPDATE attempts SET checksum = NULL, why = NULL WHERE why IS NOT NULL AND how <> 'unfit' AND match_id IN \
+         (SELECT s.match_id FROM versions v JOIN seats s ON s.version_id = v.id WHERE v.entrant_id = $1)",
         "UPDATE attempts SET checksum = NULL, why = NULL WHERE why IS NOT NULL AND match_id IN \
          (SELECT s.match_id FROM versions v JOIN seats s ON s.version_id = v.id WHERE v.entrant_id = $1 \
-         AND (attempts.how <> 'unfit' OR s.seat = 0 OR v.state = 'draft'))",
+         AND (s.seat = 0 OR v.state = 'draft'))",
     ] {
         sqlx::query(statement).bind(team.0).execute(&mut *conn).await?;
     }

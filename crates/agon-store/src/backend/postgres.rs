@@ -35,8 +35,7 @@ pub const SCRUB: [&str; 3] = [
 ];
 
 /// Whether the table of tries takes a moment to be written anew: 64 MB are some 300,000 of them.
-pub const FEW_ATTEMPTS: &str =
-    "SELECT CAST(CASE WHEN pg_table_size('attempts') < 67108864 THEN 1 ELSE 0 END AS BIGINT)";
+pub const FEW_ATTEMPTS: &str = "SELECT pg_table_size('attempts') < 67108864";
 /// The same as [`SCRUB`] for what was said of tries.
 pub const SCRUB_ATTEMPTS: &str = "VACUUM (FULL, ANALYZE) attempts";
 
