@@ -44,9 +44,17 @@ impl World {
         clock
     }
 
-    async fn doubts(&self, server: &ContestServer) -> Vec<ClockDoubt> {
-        server.store().clock_doubts().await.expect("read")
+    /// Lets its server go by the clocks of a machine that is right.
+    async fn on_machine(&self) -> (Arc<Machine>, Arc<ServerClock>) {
+        let machine = Arc::new(Machine::default());
+        machine.jumps(self.now.0);
+        let clock = self.clocks(&self.server, &machine).await;
+        (machine, clock)
     }
+}
+
+async fn doubts(server: &ContestServer) -> Vec<ClockDoubt> {
+    server.store().clock_doubts().await.expect("read")
 }
 
 fn is_held<T: std::fmt::Debug>(answer: Result<T, ServerError>) {
@@ -59,9 +67,7 @@ fn is_held<T: std::fmt::Debug>(answer: Result<T, ServerError>) {
 fn nothing_is_done_by_a_clock_that_jumped_and_nothing_is_lost() {
     run(async {
         let mut world = World::new(1000).await;
-        let machine = Arc::new(Machine::default());
-        machine.jumps(world.now.0);
-        let clock = world.clocks(&world.server, &machine).await;
+        let (machine, clock) = world.on_machine().await;
         let worker = world.worker("one").await;
         world.play_on(worker, 2).await;
         world.now = world.now.plus(1_000);
@@ -115,7 +121,7 @@ fn nothing_is_done_by_a_clock_that_jumped_and_nothing_is_lost() {
         assert_eq!(clock.now(), world.now);
         world.server.look_after(clock.now()).await.expect("says so");
         world.server.look_after(clock.now()).await.expect("goes on");
-        assert_eq!(world.doubts(&world.server).await, Vec::new());
+        assert_eq!(doubts(&world.server).await, Vec::new());
         // Nobody's lease has ended by the hour that never was.
         assert!(world.server.start(worker, second.1.attempt, world.now).await.expect("answered"));
         assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
@@ -134,9 +140,7 @@ fn nothing_is_done_by_a_clock_that_jumped_and_nothing_is_lost() {
 fn the_servers_own_worker_keeps_what_it_has_played() {
     run(async {
         let world = World::new(1000).await;
-        let machine = Arc::new(Machine::default());
-        machine.jumps(world.now.0);
-        let clock = world.clocks(&world.server, &machine).await;
+        let (machine, clock) = world.on_machine().await;
         let worker = world.worker("inside").await;
         machine.jumps(HOUR);
         let handle = tokio::runtime::Handle::current();
@@ -154,18 +158,16 @@ fn the_servers_own_worker_keeps_what_it_has_played() {
 fn a_clock_that_comes_back_is_trusted_without_anybody_and_one_set_back_is_used_when_confirmed() {
     run(async {
         let mut world = World::new(1000).await;
-        let machine = Arc::new(Machine::default());
-        machine.jumps(world.now.0);
-        let clock = world.clocks(&world.server, &machine).await;
+        let (machine, clock) = world.on_machine().await;
         let worker = world.worker("one").await;
         machine.jumps(-HOUR);
         world.server.tick(clock.now()).await.expect("done");
-        assert_eq!(world.doubts(&world.server).await[0].ahead_ms, -HOUR);
+        assert_eq!(doubts(&world.server).await[0].ahead_ms, -HOUR);
         machine.jumps(HOUR);
         world.server.tick(clock.now()).await.expect("done");
         machine.passes(ALIKE_MS);
         world.server.tick(clock.now()).await.expect("done");
-        assert_eq!(world.doubts(&world.server).await, Vec::new());
+        assert_eq!(doubts(&world.server).await, Vec::new());
         // Set back for good: what is done every few seconds does not wait for an hour.
         world.now = clock.now();
         assert_eq!(world.play_on(worker, 2).await, 2);
@@ -174,7 +176,7 @@ fn a_clock_that_comes_back_is_trusted_without_anybody_and_one_set_back_is_used_w
         let kept = world.one(worker, "kept").await.expect("there is work");
         machine.jumps(-HOUR);
         world.server.tick(clock.now()).await.expect("done");
-        let doubt = world.doubts(&world.server).await.remove(0);
+        let doubt = doubts(&world.server).await.remove(0);
         assert!(clock::confirm(world.server.store(), &doubt, ("Olga", clock.now())).await.expect("answered"));
         machine.passes(ALIKE_MS);
         let before = clock.now();
@@ -198,9 +200,7 @@ fn a_clock_that_comes_back_is_trusted_without_anybody_and_one_set_back_is_used_w
 fn a_server_that_was_killed_in_doubt_still_doubts_and_so_does_one_behind_its_log() {
     run(async {
         let mut world = World::new(1000).await;
-        let machine = Arc::new(Machine::default());
-        machine.jumps(world.now.0);
-        let clock = world.clocks(&world.server, &machine).await;
+        let (machine, clock) = world.on_machine().await;
         let worker = world.worker("one").await;
         world.play_on(worker, 2).await;
         let last = world.server.store().last_time().await.expect("read");
@@ -235,7 +235,7 @@ fn a_server_that_was_killed_in_doubt_still_doubts_and_so_does_one_behind_its_log
         machine.passes(ALIKE_MS);
         assert_eq!(restarted.doubt(), None);
         server.look_after(restarted.now()).await.expect("done");
-        assert_eq!(world.doubts(&server).await, Vec::new());
+        assert_eq!(doubts(&server).await, Vec::new());
         let last = server.store().last_time().await.expect("read");
         assert_eq!(last, restarted.now(), "of the last act");
         server.close().await;
@@ -247,7 +247,7 @@ fn a_server_that_was_killed_in_doubt_still_doubts_and_so_does_one_behind_its_log
         assert_eq!((doubt.since, doubt.ahead_ms), (last, -HOUR));
         assert_eq!(restarted.now(), last);
         server.look_after(restarted.now()).await.expect("done");
-        assert_eq!(world.doubts(&server).await, [doubt]);
+        assert_eq!(doubts(&server).await, [doubt]);
         server.close().await;
     });
 }
@@ -259,9 +259,7 @@ fn while_one_server_doubts_its_clock_another_looks_after_the_contest() {
         let folder = tempfile::tempdir().expect("a folder");
         postgres.place(folder.path());
         let (world, second) = World::shared(folder, setting(1000)).await;
-        let machine = Arc::new(Machine::default());
-        machine.jumps(world.now.0);
-        let clock = world.clocks(&world.server, &machine).await;
+        let (machine, clock) = world.on_machine().await;
         let worker = world.worker("one").await;
         world.server.tick(clock.now()).await.expect("it looks after the contest");
         let (_, job) = world.one(worker, "one").await.expect("there is work");
@@ -274,7 +272,7 @@ fn while_one_server_doubts_its_clock_another_looks_after_the_contest() {
         assert_eq!(world.server.tick(clock.now()).await.expect("done").sealed, 0);
         assert_eq!(world.server.learnt().await, second.learnt().await, "it goes on reading");
         // Whoever looks at the other one's cockpit sees it.
-        assert_eq!(world.doubts(&second).await, world.doubts(&world.server).await);
+        assert_eq!(doubts(&second).await, doubts(&world.server).await);
         second.close().await;
         world.server.close().await;
     });

@@ -5,7 +5,7 @@
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
@@ -211,10 +211,7 @@ impl Postgres {
     pub fn size(&self, folder: &Path) -> u64 {
         let url = url(folder);
         let name = url.rsplit('/').next().and_then(|rest| rest.split('?').next()).expect("a name");
-        let mut psql = self.program("psql");
-        let asked = format!("SELECT pg_database_size('{name}')");
-        psql.arg("-h").arg(&self.place).args(["-U", "agon", "-Atc", &asked, "postgres"]);
-        let answer = psql.output().expect("psql starts").stdout;
+        let answer = self.psql(&format!("SELECT pg_database_size('{name}')")).stdout;
         String::from_utf8_lossy(&answer).trim().parse().expect("a number")
     }
 
@@ -232,9 +229,14 @@ impl Postgres {
     }
 
     fn ask(&self, statement: &str) -> bool {
+        self.psql(statement).status.success()
+    }
+
+    /// Runs a statement; the output is its bare values.
+    fn psql(&self, statement: &str) -> Output {
         let mut psql = self.program("psql");
-        psql.arg("-h").arg(&self.place).args(["-U", "agon", "-c", statement, "postgres"]);
-        psql.output().expect("psql starts").status.success()
+        psql.arg("-h").arg(&self.place).args(["-U", "agon", "-Atc", statement, "postgres"]);
+        psql.output().expect("psql starts")
     }
 
     fn program(&self, name: &str) -> Command {

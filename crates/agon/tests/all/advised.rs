@@ -10,7 +10,7 @@ use agon_store::acts::DoubtClock;
 use agon_store::{ClockDoubt, Store};
 use agon_testkit::sources::rust_files;
 
-use crate::common::{Running, err, folder, out, write};
+use crate::common::{Running, block_on, err, folder, out, write};
 
 const BOT: &str = include_str!("promises/waiter.py");
 
@@ -256,8 +256,7 @@ fn a_contest_is_led_by_what_it_says() {
     let settings = shell(at, "cat 'my cup/contest.toml'");
     assert!(all(&follow(NextCommand::Maps, &settings, &[])).contains("easy-glade"));
     // A clock in doubt, as another server has left it.
-    let runtime = tokio::runtime::Runtime::new().expect("threads");
-    runtime.block_on(async {
+    block_on(async {
         let store = Store::open(&at.join("my cup")).await.expect("opens");
         let store = store.only().await.expect("read").expect("a contest");
         let since = store.last_time().await.expect("read");

@@ -106,7 +106,7 @@ fn nothing_is_asked_without_a_terminal() {
     assert!(err(&refused).contains("--token-file"), "{}", err(&refused));
     // A series that would ask how long it shall be, and a viewer that would wait for Enter, do not.
     let line = ["gauntlet", "cultist-wars", "builtin:greedy", "builtin:idle", "-n", "2"];
-    good(command(place.path(), &line).output().expect("agon starts"));
+    good(agon(place.path(), &line));
 }
 
 #[test]

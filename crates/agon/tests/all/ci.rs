@@ -12,6 +12,8 @@ use crate::printed;
 /// A bot that plays.
 const STRONG: &str = include_str!("../../../../games/cultist-wars/bots/python/bot.py");
 const MANIFEST: &str = "run = \"python3 brain.py\"\n[defaults]\ngame = \"cultist-wars\"\n";
+/// That of a bot that waits.
+const WAITS: &str = "run = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n";
 /// Hypotheses that few matches decide.
 const QUICK: [&str; 4] = ["--elo1", "200", "--jobs", "2"];
 
@@ -30,10 +32,7 @@ impl Sample {
         sample.git(&["init", "--quiet", "--initial-branch", "main"]);
         sample.commit("a readme", &[("README.md", "Bots\n")]);
         waiter(&sample.top.join("bots"), "my bot");
-        sample.commit(
-            "it waits",
-            &[("bots/my bot/agon.toml", "run = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n")],
-        );
+        sample.commit("it waits", &[("bots/my bot/agon.toml", WAITS)]);
         sample.git(&["switch", "--quiet", "--create", "play"]);
         // What it plays lies elsewhere in the repository.
         std::os::unix::fs::symlink("../../lib/brain.py", sample.bot().join("brain.py")).expect("a link");
@@ -178,10 +177,7 @@ fn a_worse_branch_is_worse_whatever_the_base_is_called() {
     let odd = "a|b`c<d>&\"e'$(f)";
     sample.git(&["branch", "--move", odd]);
     sample.git(&["switch", "--quiet", "--create", "worse"]);
-    sample.commit(
-        "it waits",
-        &[("bots/my bot/agon.toml", "run = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n")],
-    );
+    sample.commit("it waits", &[("bots/my bot/agon.toml", WAITS)]);
     let ran = sample.run(&["--elo1", "60", "--base", odd]);
     assert_eq!((ran.code, &ran.json["decision"]), (Some(11), &"worse".into()), "{}", ran.said);
     assert!(ran.first_line().starts_with("## Worse than a\\|b\\`c\\<d\\>\\&\"e'$(f) ("), "{}", ran.summary);
@@ -317,10 +313,7 @@ fn where_there_is_nothing_to_compare_with_the_checks_count() {
         )],
     );
     sample.git(&["switch", "--quiet", "--create", "mended"]);
-    sample.commit(
-        "mended",
-        &[("bots/my bot/agon.toml", "run = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n")],
-    );
+    sample.commit("mended", &[("bots/my bot/agon.toml", WAITS)]);
     let ran = sample.run(&[]);
     passed(&ran, "no such letter");
     assert_eq!(ran.steps()[3], "sprt skipped");

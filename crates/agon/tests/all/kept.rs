@@ -17,7 +17,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::common::{
-    Running, agon, command, err, folder, good, json, last_event, out, site_of, waiter, write,
+    Running, agon, block_on, command, err, folder, good, json, last_event, out, site_of, waiter, write,
 };
 
 /// The most that a version may leave behind, in bytes.
@@ -311,9 +311,8 @@ fn keep(into: &Path) {
 
 /// Takes a team out of the ratings, as the organiser's page does.
 fn rule(contest: &Path) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let now = std::time::UNIX_EPOCH.elapsed().expect("after 1970");
-    runtime.block_on(async {
+    block_on(async {
         let (store, row) = look(contest).await.expect("a contest");
         let versions = store.versions().await.expect("versions");
         let bob = versions.iter().find(|version| version.entrant == "Bob").expect("he is there").id;

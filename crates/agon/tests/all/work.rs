@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use crate::common::{
-    Running, agon, command, err, folder, good, json, out, site_of, token_of, wait, wait_until,
+    Running, agon, block_on, command, err, folder, good, json, out, site_of, token_of, wait, wait_until,
 };
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
@@ -18,7 +18,7 @@ impl Running {
     }
 
     /// Its output, when it ends by itself within a minute.
-    fn ends(mut self) -> Output {
+    fn output(mut self) -> Output {
         wait(Duration::from_secs(60), "it ends", || self.0.try_wait().expect("a child").is_some());
         let mut output =
             Output { status: self.0.wait().expect("ended"), stdout: Vec::new(), stderr: Vec::new() };
@@ -88,7 +88,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     assert!(twice.status.code() == Some(2) && err(&twice).contains("already"), "{}", err(&twice));
     // An invalid token is reported at once, before any wall is attacked.
     std::fs::write(place.join("wrong.token"), "nothing").expect("written");
-    let refused = work(place, &url, "wrong", &[]).ends();
+    let refused = work(place, &url, "wrong", &[]).output();
     assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
     assert!(err(&refused).contains("does not know this token"), "{}", err(&refused));
 
@@ -149,14 +149,14 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     assert!(out(&told).starts_with("two plays on"), "{}{}", out(&told), err(&told));
     wait_until("it plays again", || worker(place, "two")["posted"].as_i64() > before);
     good(agon(place, &["serve", "revoke", "cup", "two"]));
-    let ended = two.ends();
+    let ended = two.output();
     assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
     assert!(err(&ended).contains("was revoked"), "{}", err(&ended));
     assert_eq!(worker(place, "two")["in_hand"], 0);
 
     // Ctrl-C returns unfinished matches.
     one.signal("-INT");
-    let ended = good(one.ends());
+    let ended = good(one.output());
     assert!(out(&ended).contains("results have reached the contest"), "{}", out(&ended));
     let now = json(&good(agon(place, &["serve", "status", "cup", "--json"])));
     assert_eq!(now["matches"]["leased"], 0, "{now:#}");
@@ -169,8 +169,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
 
 /// Pauses a machine as a server does whose results differ from the others'.
 fn pause(place: &Path, name: &str) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    runtime.expect("threads").block_on(async {
+    block_on(async {
         let (store, contest) = agon_server::status::look(&place.join("cup")).await.expect("a contest");
         let all = store.working(Time(0)).await.expect("read");
         let worker = all.iter().find(|worker| worker.name == name).expect("it plays").id;
@@ -182,8 +181,7 @@ fn pause(place: &Path, name: &str) {
 
 /// The images that the results of a contest name, in order.
 fn images(place: &Path) -> Vec<Vec<String>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    runtime.expect("threads").block_on(async {
+    block_on(async {
         let (store, _) = agon_server::status::look(&place.join("cup")).await.expect("a contest");
         let log = store.log(0, 1000).await.expect("read");
         store.close().await;
@@ -290,7 +288,7 @@ fn every_machine_plays_in_the_contests_image_and_results_of_another_one_are_refu
     let before = images(place).len();
     wait_until("it plays on", || images(place).len() > before + 1);
     one.signal("-INT");
-    let ended = good(one.ends());
+    let ended = good(one.output());
     for told in [&format!("fetching the image {}", &first[..12]), "of which 1 MB are not here yet"] {
         assert!(out(&ended).contains(told), "{told}: {}", out(&ended));
     }
@@ -331,7 +329,7 @@ fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
     let (_server, _) = serve(place, port);
     wait_until("it plays", || results(place) > before);
     one.signal("-INT");
-    let ended = good(one.ends());
+    let ended = good(one.output());
     let said = err(&ended);
     assert!(said.contains("The database is away."), "{said}");
     assert_eq!(said.matches("Waiting for the contest and asking again").count(), 1, "once: {said}");
@@ -412,7 +410,7 @@ fn a_server_that_asks_for_matches_that_are_none_is_left() {
     let (_server, url) = serve(place, 0);
     token(place, "hall");
     for seats in [0, 1, 3, 300] {
-        let worker = work(place, &false_server(&url, seats), "hall", &[]).ends();
+        let worker = work(place, &false_server(&url, seats), "hall", &[]).output();
         let said = err(&worker);
         assert_eq!(worker.status.code(), Some(2), "{seats}: {said}");
         assert!(
@@ -438,7 +436,7 @@ fn machines_come_to_an_address_of_their_own_and_no_longer_to_the_site() {
     let mut running = Running(child);
     let workers = crate::common::address_after("Workers come to: ", &mut running.0, Duration::from_secs(60));
     token(place, "one");
-    let refused = work(place, &format!("http://127.0.0.1:{port}"), "one", &[]).ends();
+    let refused = work(place, &format!("http://127.0.0.1:{port}"), "one", &[]).output();
     assert_ne!(refused.status.code(), Some(0), "{}", out(&refused));
     assert!(err(&refused).contains(&format!("agon work {workers}")), "{}", err(&refused));
     let _one = work(place, &workers, "one", &[]);

@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_store::{Sealed, Store};
+use agon_store::LogEntry;
 use serde_json::Value;
 
-use crate::common::{Running, command, err, folder, good, is_installed, json, out, site_of, wait_until};
+use crate::common::{
+    Running, block_on, command, err, folder, good, is_installed, json, out, site_of, wait_until,
+};
 use crate::many::database::Postgres;
+use crate::many::{enlist, log_of, start_worker};
 
 /// Moves the time since boot and the machine's clock by as many milliseconds as a file says.
 const CLOCKS: &str = r#"
@@ -152,11 +155,8 @@ fn clocks(status: &Value) -> &[Value] {
 fn a_jump_of_an_hour_seals_nothing_until_the_time_is_confirmed() {
     let Some(machine) = Machine::new() else { return };
     let (mut server, url) = machine.serve();
-    good(machine.agon(&["serve", "worker", "cup", "hall", "-o", "hall.token"]));
-    let mut work = command(machine.path(), &["work", &url, "--token-file", "hall.token", "-j", "1"]);
-    let log = std::fs::File::create(machine.path().join("hall.log")).expect("a file");
-    work.args(["--trust-bots", "--quiet"]).env("AGON_CACHE", machine.path().join("cache"));
-    let _worker = Running(work.stdout(Stdio::null()).stderr(log).spawn().expect("agon starts"));
+    enlist(machine.path(), "cup", "hall");
+    let _worker = start_worker(machine.path(), &url, "hall");
     let agent: ureq::Agent =
         ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build().new_agent();
     let sign_up = |name: &str| {
@@ -220,21 +220,16 @@ fn a_jump_of_an_hour_seals_nothing_until_the_time_is_confirmed() {
     let told = out(&good(machine.agon(&["serve", "clock", "cup"])));
     assert_eq!(told, "No server's clock is in doubt.\n");
     assert_eq!(sign_up("Bob").status(), 200);
-    let pid = server.0.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
-    assert!(server.0.wait().expect("it ends").success());
+    server.ends();
     good(machine.agon(&["serve", "fsck", "cup", "--replays"]));
     // What the machine elsewhere had played counts; the killed server's own match was played again.
     let status = machine.status();
     assert!(status["matches"]["wasted_tries"].as_i64() <= Some(1), "{status}");
-    let runtime = tokio::runtime::Runtime::new().expect("threads");
-    let rows = runtime.block_on(async {
-        let store = Store::open(&machine.path().join("cup")).await.expect("opens");
-        let store = store.only().await.expect("read").expect("a contest");
-        store.log(0, 100_000).await.expect("read")
+    let log = block_on(log_of(&machine.path().join("cup")));
+    let settled = log.iter().map(|row| match row {
+        LogEntry::Result(sealed) => sealed.settled.0,
+        other => panic!("it is no result: {other:?}"),
     });
-    let settled =
-        rows.iter().map(|row| serde_json::from_str::<Sealed>(&row.body).expect("a result").settled.0);
     let (before, after): (Vec<i64>, Vec<i64>) = settled.partition(|at| *at < jumped + HOUR / 2);
     assert!(before.len() as i64 >= sealed, "what was sealed before, and what was judged but not sealed yet");
     assert!(before.iter().all(|at| *at <= jumped) && after.iter().all(|at| *at >= jumped + HOUR + 61_000));

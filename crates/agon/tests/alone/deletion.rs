@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use agon_store::{LogEntry, Store};
 
-use crate::common::{Running, agon, command, folder, good, json, out, site_of, token_of, wait_until};
+use crate::common::{
+    Running, agon, block_on, command, folder, good, json, out, site_of, token_of, wait_until,
+};
 use crate::many::database::{Postgres, files_with};
 use crate::many::{WORKERS, enlist, log_of, start_worker};
 
@@ -80,7 +82,6 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
         enlist(place, "cup", name);
         start_worker(place, &url, name)
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a thread");
     let in_files = |needle: &str| {
         let mut files: Vec<PathBuf> = files_with(place, needle);
         files.extend(postgres.map(|postgres| postgres.files_with(needle)).unwrap_or_default());
@@ -106,7 +107,7 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
     let draft = format!("{}# sancho-draft\n", crate::kills::WAITER);
     hand_in(&url, "/api/v1/draft?name=bot.py&against=greedy", &token, draft.as_bytes());
     wait_until("her second version has failed", || versions() == ["live", "failed"]);
-    let hash = runtime.block_on(async {
+    let hash = block_on(async {
         let store = Store::open(&cup).await.expect("opens");
         let (accounts, _) =
             store.only().await.expect("read").expect("a contest").accounts(9).await.expect("read");
@@ -117,13 +118,22 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
         MARKS.iter().all(|mark| !files_with(place, mark).is_empty())
     });
     // As a server that has run for a while: what is in the database is in its files.
-    runtime.block_on(async { Store::open(&cup).await.expect("opens").scrub().await.expect("written") });
+    block_on(async { Store::open(&cup).await.expect("opens").scrub().await.expect("written") });
     let needles: Vec<&str> = MARKS.into_iter().chain([NAME, TEAM, &hash]).collect();
     for needle in &needles {
         assert!(!in_files(needle).is_empty(), "{needle} is looked for where it is");
     }
     let in_cache =
         |name: &str| !files_with(&place.join(format!("cache-{name}")), "sancho-in-source").is_empty();
+    let list = || -> serde_json::Value {
+        let list =
+            ureq::get(format!("{url}/api/v1/matches")).call().expect("an answer").body_mut().read_to_string();
+        serde_json::from_str(&list.expect("a list")).expect("JSON")
+    };
+    wait_until("a match of hers is shown to everybody", || {
+        let is_shown = |game: &serde_json::Value| game["kind"] == "ladder" && game["state"] == "valid";
+        list()["matches"].as_array().expect("a list").iter().any(is_shown)
+    });
     // Nobody else is there for the boss to meet: whatever is played has her in it.
     wait_until("both machines play with her", || {
         let all = json(&good(agon(place, &["serve", "workers", "cup", "--json"])));
@@ -138,7 +148,7 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
     // One machine tells of its match later, the other is away.
     workers[1].0.kill().and_then(|()| workers[1].0.wait()).expect("a child of ours");
     let late = || {
-        let log = runtime.block_on(log_of(&cup));
+        let log = block_on(log_of(&cup));
         log.iter().any(|row| matches!(row, LogEntry::Result(sealed) if sealed.settled.0 > gone))
     };
     // Where a match ended just before, nothing comes in any more: what comes late is tested with the site as well.
@@ -165,24 +175,25 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
     good(agon(place, &["serve", "export", "cup", "cup.agon"]));
     good(agon(place, &["verify", "cup.agon"]));
     let status = out(&good(agon(place, &["serve", "status", "cup", "--json"])));
-    let list =
-        ureq::get(format!("{url}/api/v1/matches")).call().expect("an answer").body_mut().read_to_string();
-    let list: serde_json::Value = serde_json::from_str(&list.expect("a list")).expect("JSON");
-    for shown in [status, list.to_string()] {
+    for shown in [status, list().to_string()] {
         assert!(shown.contains("withdrawn ") && !shown.contains(TEAM), "{shown}");
     }
     // Replays are packed; what they say is read. Those in the contest's own store and in exports name nobody, and those that the site hands
     // out have today's names.
     let objects = agon_store::Objects::open(&cup).expect("a place");
-    let log = runtime.block_on(log_of(&cup));
+    let log = block_on(log_of(&cup));
     let (mut labels, mut public) = (Vec::new(), 0);
     for row in &log {
         let LogEntry::Result(sealed) = row else { continue };
-        let bytes = runtime.block_on(objects.get(&sealed.replay, 1 << 20)).expect("kept");
+        let bytes = block_on(objects.get(&sealed.replay, 1 << 20)).expect("kept");
         let replay = agon_replay::Replay::read(&bytes).expect("a replay");
         labels.extend(replay.header.seats.into_iter().map(|seat| seat.label));
-        // Drafts and checks are their team's.
-        let Ok(given) = ureq::get(format!("{url}/match/{}/replay", sealed.game)).call() else { continue };
+        let given = match ureq::get(format!("{url}/match/{}/replay", sealed.game)).call() {
+            Ok(given) => given,
+            // Drafts and checks are their team's.
+            Err(ureq::Error::StatusCode(403 | 404)) => continue,
+            Err(error) => panic!("match {}: {error}", sealed.game),
+        };
         public += 1;
         let bytes = given.into_body().read_to_vec().expect("a replay");
         let replay = agon_replay::Replay::read(&bytes).expect("a replay");
@@ -191,6 +202,7 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
         assert!(replay.header.seats.iter().all(named), "{:?}", replay.header.seats);
     }
     println!("{public} of {} replays are public", log.len());
+    assert!(public > 0, "none of {} replays is public", log.len());
     assert!(labels.iter().any(|label| label.starts_with("bot ")), "{labels:?}");
     assert!(!labels.iter().any(|label| label.contains(TEAM)), "{labels:?}");
     workers.iter_mut().for_each(Running::ends);

@@ -19,9 +19,13 @@ use agon_game::{Chance as _, Seeded};
 use agon_store::{LogEntry, Store};
 use serde_json::Value;
 
-use crate::common::{Running, Space, agon, err, folder, good, is_installed, number, out, wait};
+use crate::common::{
+    Running, Space, agon, block_on, err, folder, good, is_installed, json, number, out, wait,
+};
 use crate::many::database::Postgres;
-use crate::many::{WORKERS, enlist, log_of, place_in_bucket, port, start_bucket, start_worker};
+use crate::many::{
+    WORKERS, enlist, log_of, place_in_bucket, port, start_bucket, start_worker, until_both_play,
+};
 use crate::proxies::{PROXIES, Proxy, serve, servers};
 
 /// Whatever is asked of the contest is asked again for this long; nobody stays away longer.
@@ -95,6 +99,9 @@ struct Acknowledged<T> {
     what: T,
 }
 
+/// Answers by what was asked and status; 0 where none came.
+type Answers = BTreeMap<(&'static str, u16), usize>;
+
 /// What was acknowledged, and what was seen.
 #[derive(Default)]
 struct Ledger {
@@ -114,8 +121,6 @@ struct Ledger {
     closed_sign_up: Vec<(Instant, Instant)>,
     /// Acts of the organiser, by kind.
     acts: BTreeMap<&'static str, usize>,
-    /// Answers by what was asked and status; 0 where none came.
-    answers: BTreeMap<(&'static str, u16), usize>,
     /// What must not be.
     wrong: Vec<String>,
 }
@@ -127,6 +132,8 @@ struct Outside<'a> {
     servers: [String; 2],
     agent: ureq::Agent,
     ledger: Mutex<Ledger>,
+    /// Of their own, so that the contest can be asked about what is in the ledger.
+    answers: Mutex<Answers>,
     stop: AtomicBool,
     /// How many acts of the organiser were seen to hold.
     held: AtomicUsize,
@@ -135,6 +142,10 @@ struct Outside<'a> {
 impl Outside<'_> {
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().expect("nobody panics with it")
+    }
+
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        self.answers.lock().expect("nobody panics with it")
     }
 
     fn wrong(&self, what: String) {
@@ -185,7 +196,7 @@ impl Outside<'_> {
             Ok(Answer { status: answer.status().as_u16(), cookie, text })
         });
         let status = read.as_ref().map_or(0, |answer| answer.status);
-        *self.ledger().answers.entry((what, status)).or_default() += 1;
+        *self.answers().entry((what, status)).or_default() += 1;
         read.ok().filter(|answer| answer.status < 500)
     }
 
@@ -359,21 +370,10 @@ struct Organiser<'a> {
 
 impl<'a> Organiser<'a> {
     fn new(outside: &'a Outside<'a>, seed: i64) -> Self {
-        let link = agon_site::secrets::fresh();
-        block_on(async {
-            let store = Store::open(&outside.place.join(SERVERS[0])).await.expect("the database is there");
-            let store = store.only().await.expect("read").expect("a contest");
-            let now = agon_store::Time(jiff::Timestamp::now().as_millisecond());
-            let make = agon_store::acts::MakeLink {
-                sha: agon_site::secrets::sha(&link),
-                kind: agon_store::LinkKind::Organiser,
-                account: None,
-                now,
-                ends: now.plus(3_600_000),
-            };
-            store.act(make).await.expect("made");
-        });
-        let fields = [("name", "Rita"), ("password", PASSWORD), ("link", &link)];
+        let words = ["serve", "link", SERVERS[0], "--site", &outside.url, "--json"];
+        let made = json(&good(agon(outside.place, &words)));
+        let (_, link) = made["link"].as_str().and_then(|link| link.split_once("link=")).expect("a link");
+        let fields = [("name", "Rita"), ("password", PASSWORD), ("link", link)];
         let made = outside.form(Door::Server(0), "organiser", ("/organiser", &Person::default()), &fields);
         let cookie = made.and_then(|made| made.cookie).expect("a session");
         let rita = Person { name: "Rita".to_owned(), cookie, ..Person::default() };
@@ -745,24 +745,6 @@ impl World {
     }
 }
 
-fn block_on<T>(what: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a thread").block_on(what)
-}
-
-/// Waits until both workers have results in the log that were not there before.
-fn until_both_play(contest: &Path) {
-    let by_workers = || {
-        let log = block_on(log_of(contest));
-        let by = |row: &LogEntry, name| matches!(row, LogEntry::Result(sealed) if sealed.worker == name);
-        WORKERS.map(|name| log.iter().filter(|row| by(row, name)).count())
-    };
-    let before = by_workers();
-    wait(2 * PATIENCE, "both workers play", || {
-        by_workers().iter().zip(before).all(|(now, before)| *now > before)
-    });
-}
-
 /// Tells everybody to stop when it goes, also by a panic.
 pub struct Stops<'a>(pub &'a AtomicBool);
 
@@ -774,7 +756,8 @@ impl Drop for Stops<'_> {
 
 /// What was acknowledged is there, as its owners see it.
 fn all_is_there(outside: &Outside<'_>) {
-    let ledger = std::mem::take(&mut *outside.ledger());
+    // Whoever took part has stopped.
+    let mut ledger = outside.ledger();
     let mut versions = BTreeMap::new();
     let mut wrong = Vec::new();
     for upload in &ledger.uploads {
@@ -817,13 +800,7 @@ fn all_is_there(outside: &Outside<'_>) {
             wrong.push(format!("{} signed up while nobody could", account.to.name));
         }
     }
-    let answers = std::mem::take(&mut outside.ledger().answers);
-    let mut kept = outside.ledger();
-    *kept = ledger;
-    kept.wrong.extend(wrong);
-    for (what, times) in answers {
-        *kept.answers.entry(what).or_default() += times;
-    }
+    ledger.wrong.extend(wrong);
 }
 
 /// What was acknowledged is in the contest's log and in its audit log.
@@ -854,7 +831,7 @@ fn all_is_written(ledger: &mut Ledger, log: &[LogEntry], audit: &[String]) {
     ledger.wrong.extend(lost);
 }
 
-fn print(world: &World, ledger: &Ledger, log: &[LogEntry], seed: i64, began: Instant) {
+fn print(world: &World, ledger: &Ledger, answers: &Answers, log: &[LogEntry], (seed, began): (i64, Instant)) {
     let kills: usize = world.killed.values().sum();
     let results = log.iter().filter(|row| matches!(row, LogEntry::Result(_))).count();
     println!("seed {seed}: {kills} kills in {:.0} s", began.elapsed().as_secs_f64());
@@ -875,7 +852,7 @@ fn print(world: &World, ledger: &Ledger, log: &[LogEntry], seed: i64, began: Ins
     );
     println!("answers by status, 0 where none came:");
     let mut lines: BTreeMap<&str, String> = BTreeMap::new();
-    for ((what, status), times) in &ledger.answers {
+    for ((what, status), times) in answers {
         *lines.entry(what).or_default() += &format!("  {status}: {times}");
     }
     for (what, line) in lines {
@@ -903,12 +880,13 @@ fn what_an_organiser_does_holds_on_all_servers_whatever_is_killed() {
             .build()
             .new_agent(),
         ledger: Mutex::default(),
+        answers: Mutex::default(),
         stop: AtomicBool::new(false),
         held: AtomicUsize::new(0),
     };
     // A machine that has not attacked its walls yet begins with that.
     let cup = place.join(SERVERS[0]);
-    until_both_play(&cup);
+    until_both_play(&cup, 2 * PATIENCE);
     let mut organiser = Organiser::new(&outside, seed);
     let mut chance = Seeded::stream(seed, "kills");
     let held = || outside.held.load(Ordering::Relaxed);
@@ -932,7 +910,7 @@ fn what_an_organiser_does_holds_on_all_servers_whatever_is_killed() {
         let before = held();
         wait(2 * PATIENCE, "it goes on", || held() > before + 1);
     });
-    until_both_play(&cup);
+    until_both_play(&cup, 2 * PATIENCE);
     all_is_there(&outside);
     world.workers.iter_mut().flatten().for_each(Running::ends);
     world.servers.iter_mut().flatten().for_each(Running::ends);
@@ -942,17 +920,16 @@ fn what_an_organiser_does_holds_on_all_servers_whatever_is_killed() {
         let store = store.only().await.expect("read").expect("a contest");
         store.events(1_000_000).await.expect("read").into_iter().map(|event| event.detail).collect::<Vec<_>>()
     });
-    let mut ledger = outside.ledger();
+    let (mut ledger, answers) = (outside.ledger(), outside.answers());
     all_is_written(&mut ledger, &log, &audit);
-    for ((what, status), times) in ledger.answers.clone() {
-        if status >= 500 && ![502, 503, 504].contains(&status) {
+    for ((what, status), times) in &*answers {
+        if *status >= 500 && ![502, 503, 504].contains(status) {
             ledger.wrong.push(format!("{what}: status {status}, {times} times"));
         }
     }
-    print(&world, &ledger, &log, seed, began);
+    print(&world, &ledger, &answers, &log, (seed, began));
     assert_eq!(ledger.wrong, Vec::<String>::new());
-    let fsck = agon(&place, &["serve", "fsck", SERVERS[1], "--replays"]);
-    assert!(fsck.status.success(), "{}{}", out(&fsck), err(&fsck));
+    let fsck = good(agon(&place, &["serve", "fsck", SERVERS[1], "--replays"]));
     good(agon(&place, &["serve", "export", SERVERS[1], "cup.agon"]));
     let verified = good(agon(&place, &["verify", "cup.agon"]));
     println!("{}{}", out(&fsck), out(&verified));

@@ -270,10 +270,8 @@ fn the_lines_of_the_guides_work_as_they_stand() {
         if line.is_empty() {
             // Machines that play leave before what they play for.
             for (line, mut one) in running.drain(..).rev() {
-                let pid = one.0.id().to_string();
-                assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
-                let ended = one.0.wait().expect("a child of ours");
-                assert!(ended.success(), "{line}: {ended}");
+                println!("{line} ends");
+                one.ends();
             }
             continue;
         }

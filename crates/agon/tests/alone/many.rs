@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use self::database::Postgres;
-use crate::common::{Running, agon, command, err, folder, good, site_of, wait_until};
+use crate::common::{Running, agon, block_on, command, folder, good, site_of, wait, wait_until};
 use crate::wire::Wire;
 use agon_bot::BotName;
 use agon_game::Seeded;
@@ -45,20 +45,6 @@ trust_bots = true
 [workers]
 tolerance = 90
 ";
-
-impl Running {
-    pub fn is_alive(&mut self) -> bool {
-        self.0.try_wait().expect("a child of ours").is_none()
-    }
-
-    /// Tells it to end, and waits until it has in good order.
-    pub fn ends(&mut self) {
-        let pid = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
-        let status = self.0.wait().expect("it ends");
-        assert!(status.success(), "it ends in good order: {status}");
-    }
-}
 
 /// Everything that can be killed.
 struct World {
@@ -149,6 +135,19 @@ pub async fn log_of(folder: &Path) -> Vec<LogEntry> {
         }
         rows.extend(more.iter().map(|row| serde_json::from_str::<LogEntry>(&row.body).expect("an entry")));
     }
+}
+
+/// Waits until both workers have results in the log of this contest that were not there before.
+pub fn until_both_play(contest: &Path, patience: Duration) {
+    let by_workers = || {
+        let log = block_on(log_of(contest));
+        let by = |row: &LogEntry, name| matches!(row, LogEntry::Result(sealed) if sealed.worker == name);
+        WORKERS.map(|name| log.iter().filter(|row| by(row, name)).count())
+    };
+    let before = by_workers();
+    wait(patience, "both workers play", || {
+        by_workers().iter().zip(before).all(|(now, before)| *now > before)
+    });
 }
 
 impl World {
@@ -365,16 +364,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     }
     let before = acknowledged.load(Ordering::Relaxed);
     wait_until("it goes on", || acknowledged.load(Ordering::Relaxed) > before + 20);
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
-    let by_workers = || {
-        let rows = runtime.block_on(world.sealed());
-        WORKERS.map(|name| rows.iter().filter(|row| row.worker == name).count())
-    };
-    let before = by_workers();
-    wait_until("both workers play again", || {
-        by_workers().iter().zip(before).all(|(now, before)| *now > before)
-    });
+    until_both_play(&world.place.path().join("cup0"), Duration::from_secs(120));
     stop.store(true, Ordering::Relaxed);
     let kept: Vec<BTreeMap<MatchId, Sha>> =
         machines.into_iter().map(|own| own.join().expect("no panic")).collect();
@@ -383,14 +373,13 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     assert_eq!(kept.len(), whole, "no match is acknowledged to two");
     world.workers.iter_mut().flatten().for_each(Running::ends);
     world.servers.iter_mut().flatten().for_each(Running::ends);
-    let fsck = agon(world.place.path(), &["serve", "fsck", "cup1", "--replays"]);
-    assert!(fsck.status.success(), "{}{}", crate::common::out(&fsck), err(&fsck));
-    let sealed = runtime.block_on(world.sealed());
+    good(agon(world.place.path(), &["serve", "fsck", "cup1", "--replays"]));
+    let sealed = block_on(world.sealed());
     let games: BTreeSet<MatchId> = sealed.iter().map(|row| row.game).collect();
     assert_eq!(games.len(), sealed.len(), "nothing counts twice");
     let replays: BTreeMap<MatchId, Sha> = sealed.iter().map(|row| (row.game, row.replay)).collect();
     // A match replayed only to compare two machines is kept but not sealed.
-    let again = runtime.block_on(world.again(kept.keys().filter(|game| !replays.contains_key(game))));
+    let again = block_on(world.again(kept.keys().filter(|game| !replays.contains_key(game))));
     for (game, replay) in kept.iter().filter(|(game, _)| !again.contains(game)) {
         assert_eq!(
             replays.get(game),

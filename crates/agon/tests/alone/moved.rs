@@ -53,15 +53,21 @@ impl Service<'_> {
         }
     }
 
-    /// How many results the log has.
-    fn results(&self) -> i64 {
+    /// How many results the log has; none in the middle of a move.
+    fn results(&self) -> Option<i64> {
         let status = agon(self.place, &["serve", "status", "cup", "--json"]);
-        // In the middle of a move.
-        if status.status.success() {
-            json(&status)["matches"]["in_log"].as_i64().expect("a number")
-        } else {
-            0
-        }
+        let is_told = status.status.success();
+        is_told.then(|| json(&status)["matches"]["in_log"].as_i64().expect("a number"))
+    }
+
+    /// The same, as soon as it is told.
+    fn results_told(&self) -> i64 {
+        let mut told = None;
+        wait_until("its results are told", || {
+            told = self.results();
+            told.is_some()
+        });
+        told.expect("just told")
     }
 
     /// Ends the server and moves its contest, again as long as the server is back before that.
@@ -90,13 +96,15 @@ fn a_contest_moves_under_a_service_that_always_restarts_it_and_goes_on_at_one_pl
     std::thread::scope(|scope| {
         let _stops = Stops(&service.stop);
         scope.spawn(|| service.run());
-        wait(Duration::from_secs(240), "it plays", || service.results() > 2);
+        wait(Duration::from_secs(240), "it plays", || service.results() > Some(2));
         for (to, is_there) in [(&["--to", &url][..], true), (&["--back"], false)] {
+            let had = service.results_told();
             service.moves(to);
             assert_eq!(place.join("cup/agon.db").exists(), !is_there);
             assert_eq!(place.join("cup/database.url").exists(), is_there);
-            let before = service.results();
-            wait_until("its service goes on with it", || service.results() > before + 2);
+            let now = service.results_told();
+            assert!(now >= had, "{now} results after it moved, {had} before");
+            wait_until("its service goes on with it", || service.results() > Some(now + 2));
             if !is_there {
                 continue;
             }

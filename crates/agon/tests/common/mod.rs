@@ -107,6 +107,21 @@ impl Drop for Running {
     }
 }
 
+impl Running {
+    pub fn is_alive(&mut self) -> bool {
+        self.0.try_wait().expect("a child of ours").is_none()
+    }
+
+    /// Tells it to end, and waits until it has in good order.
+    #[track_caller]
+    pub fn ends(&mut self) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+        let status = self.0.wait().expect("it ends");
+        assert!(status.success(), "it ends in good order: {status}");
+    }
+}
+
 /// A bot for Cultist Wars that always waits, in a shell.
 pub const WAITER: &str = "#!/bin/sh
 i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
@@ -165,6 +180,12 @@ pub fn wait(most: Duration, what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < end, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Waits for what needs a runtime.
+pub fn block_on<T>(what: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a thread").block_on(what)
 }
 
 /// A token of a new account at a contest that anybody may sign up for, made as a browser would.
