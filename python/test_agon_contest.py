@@ -67,6 +67,10 @@ class Module(unittest.TestCase):
         same = sprt("cultist-wars", "builtin:greedy", "builtin:greedy", each=events.append)
         self.assertEqual((same.decision, same.games, same.elo, bool(same)), ("equal", 0, None, False))
         self.assertEqual(events[-1], same.json)
+        events.clear()
+        with self.assertRaises(AgonError):
+            sprt("cultist-wars", "no-such-bot.py", "builtin:greedy", each=events.append)
+        self.assertEqual(events, [], "why it failed is no event")
 
         def stop(event):
             raise KeyboardInterrupt

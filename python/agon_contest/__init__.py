@@ -262,7 +262,11 @@ def sprt(
 
     def take(line: str) -> None:
         nonlocal last, journal
-        last = json.loads(line)
+        told: Json = json.loads(line)
+        if "error" in told:
+            # No event: the program ends with it, and AgonError says the same.
+            return
+        last = told
         journal = last.get("journal", journal)
         if each is not None:
             each(last)

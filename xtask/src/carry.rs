@@ -182,7 +182,7 @@ async fn rechain(conn: &mut SqliteConnection) -> Result<bool> {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::dist::hex(&Sha256::digest(text))
 }
 
 #[cfg(test)]

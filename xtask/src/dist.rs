@@ -15,6 +15,9 @@ use crate::{oci, wheel};
 /// The files packed beside the program.
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 
+/// Where files are put, in cargo's folder.
+pub const FOLDER: &str = "archives";
+
 /// Shells, and the file name under which each looks for completions.
 const SHELLS: &[(&str, &str)] = &[("bash", "agon.bash"), ("zsh", "_agon"), ("fish", "agon.fish")];
 
@@ -83,6 +86,16 @@ pub struct Way {
     foreign: Option<&'static Machine>,
 }
 
+/// The program, built for one kind of machine.
+pub struct Built {
+    pub way: Way,
+    pub program: PathBuf,
+    /// What it says it is.
+    pub version: String,
+    /// Those of everything in it, as one text.
+    pub licences: String,
+}
+
 impl Machine {
     fn way(&'static self, host: &str) -> Way {
         if host.split('-').next() == Some(self.name) {
@@ -115,7 +128,7 @@ impl Way {
     }
 
     /// The version that a program of that kind says it is.
-    pub fn version(&self, program: &Path) -> Result<String> {
+    fn version(&self, program: &Path) -> Result<String> {
         let said = said(self.command(program).arg("--version"))?;
         Ok(said.split_whitespace().nth(1).context("a version")?.to_owned())
     }
@@ -187,7 +200,9 @@ impl Way {
 /// # Errors
 /// When one cannot be made, or none.
 pub fn run(root: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>> {
-    let files = make(root, &crate::target(root), wanted, form)?;
+    let target = crate::target(root);
+    let built = build(root, &target, wanted)?;
+    let files = pack_as(root, &built, &target.join(FOLDER), form)?;
     for file in &files {
         if let Form::Archive = form {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -199,11 +214,11 @@ pub fn run(root: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>
     Ok(files)
 }
 
-/// Builds, packs and tries the program for all kinds of machine (`None`), or for one; `target` is cargo's folder.
+/// Builds the program for all kinds of machine (`None`), or for one; `target` is cargo's folder.
 ///
 /// # Errors
-/// When one cannot be made, or none.
-pub fn make(root: &Path, target: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>> {
+/// When one cannot be built, or none.
+pub fn build(root: &Path, target: &Path, wanted: Option<&str>) -> Result<Vec<Built>> {
     let host = crate::host()?;
     if !crate::has_wasm() {
         bail!(
@@ -217,7 +232,7 @@ pub fn make(root: &Path, target: &Path, wanted: Option<&str>, form: Form) -> Res
         let names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
         bail!("--target takes {} or all", names.join(", "));
     }
-    let mut programs = Vec::new();
+    let mut all = Vec::new();
     for machine in machines {
         let way = machine.way(&host);
         let missing = way.missing();
@@ -226,30 +241,38 @@ pub fn make(root: &Path, target: &Path, wanted: Option<&str>, form: Form) -> Res
                 way.build(root, target)?.with_context(|| format!("{} is not built", machine.name))?;
             let bytes = fs::read(&program).with_context(|| format!("reading {}", program.display()))?;
             ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
-            programs.push((way, program));
+            let version = way.version(&program)?;
+            let licences = crate::licences::text(root, &way.triple)?;
+            all.push(Built { way, program, version, licences });
         } else if wanted.is_some() {
             bail!("{} needs what this machine lacks: {}", machine.name, missing.join(" && "));
         } else {
             println!("SKIPPED: nothing for {}; first {}", machine.name, missing.join(" && "));
         }
     }
-    ensure!(!programs.is_empty(), "nothing can be made here");
-    let folder = target.join("archives");
-    fs::create_dir_all(&folder)?;
+    ensure!(!all.is_empty(), "nothing can be made here");
+    Ok(all)
+}
+
+/// Packs what was built in this form and tries it; returns the files, which are in this folder.
+///
+/// # Errors
+/// When one cannot be made, or fails.
+pub fn pack_as(root: &Path, built: &[Built], folder: &Path, form: Form) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder)?;
     match form {
-        Form::Archive => programs.iter().map(|(way, program)| archive(root, way, program, &folder)).collect(),
-        Form::Wheel => {
-            programs.iter().map(|(way, program)| wheel::make(root, way, program, &folder)).collect()
-        }
-        Form::Image => Ok(vec![oci::make(root, &programs, &folder)?]),
+        Form::Archive => built.iter().map(|built| archive(root, built, folder)).collect(),
+        Form::Wheel => built.iter().map(|built| wheel::make(root, built, folder)).collect(),
+        Form::Image => Ok(vec![oci::make(root, built, folder)?]),
     }
 }
 
 /// Packs a program and tries the archive; returns its path.
-fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<PathBuf> {
-    let name = format!("agon-{}-{}-linux", way.version(program)?, way.machine());
+fn archive(root: &Path, built: &Built, folder: &Path) -> Result<PathBuf> {
+    let way = &built.way;
+    let name = format!("agon-{}-{}-linux", built.version, way.machine());
     let archive = folder.join(format!("{name}.tar.gz"));
-    pack(root, way, program, &name, &archive).with_context(|| name.clone())?;
+    pack(root, built, &name, &archive).with_context(|| name.clone())?;
     let bytes = fs::metadata(&archive)?.len();
     ensure!(bytes <= MOST, "{name}.tar.gz has {bytes} bytes, more than the {MOST} that it may have");
     try_out(way, &archive, &name).with_context(|| name.clone())?;
@@ -260,7 +283,8 @@ fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<Path
 const MOST: u64 = 25 << 20;
 
 /// Packs reproducibly: the same program and documents give the same bytes.
-fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> Result<()> {
+fn pack(root: &Path, built: &Built, name: &str, archive: &Path) -> Result<()> {
+    let Built { way, program, licences, .. } = built;
     let file = File::create(archive).with_context(|| format!("creating {}", archive.display()))?;
     let mut tar = tar::Builder::new(GzEncoder::new(file, Compression::best()));
     let mut add = |path: &str, bytes: &[u8], mode| -> io::Result<()> {
@@ -277,7 +301,7 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
     for document in DOCUMENTS {
         add(document, &fs::read(root.join(document)).with_context(|| (*document).to_owned())?, 0o644)?;
     }
-    add("THIRD-PARTY.txt", crate::licences::text(root, &way.triple)?.as_bytes(), 0o644)?;
+    add("THIRD-PARTY.txt", licences.as_bytes(), 0o644)?;
     for (shell, file) in SHELLS {
         let text = said(way.command(program).args(["completions", shell]))?;
         add(&format!("completions/{file}"), text.as_bytes(), 0o644)?;

@@ -25,6 +25,9 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
+/// Our own texts, which come with every form of the program.
+pub const OWN: &[&str] = &["LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
+
 /// npm packages with code in the pages, including their dependencies.
 const IN_PAGES: &[&str] = &[
     "@codemirror/autocomplete",

@@ -13,13 +13,13 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::dist::{self, Form, Way, hex};
+use crate::dist::{self, Built, Form, hex};
+use crate::licences;
 
 /// Who runs the program inside. Outside, a contest's folder belongs to this number.
 const USER: u64 = 10001;
 const PASSWD: &str = "root:x:0:0:root:/:/sbin/nologin\nagon:x:10001:10001:agon:/home/agon:/sbin/nologin\n";
 const GROUP: &str = "root:x:0:\nagon:x:10001:\n";
-const DOCUMENTS: &[&str] = &["LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 /// What a container does if it is told nothing: continue the contest in its volume.
 const USUAL: &[&str] = &["serve", "/contest", "--tls-self-signed", "--port", "8443"];
 /// All of the image's files are of this time.
@@ -31,17 +31,15 @@ const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
 /// Packs one image for all these kinds of machine: the same programs give the same bytes.
-pub fn make(root: &Path, programs: &[(Way, PathBuf)], folder: &Path) -> Result<PathBuf> {
-    let (first, program) = programs.first().context("a program")?;
-    let version = first.version(program)?;
+pub fn make(root: &Path, all: &[Built], folder: &Path) -> Result<PathBuf> {
+    let version = &all.first().context("a program")?.version;
     let path = folder.join(format!("agon-{version}.oci.tar"));
     let file = File::create(&path).with_context(|| format!("creating {}", path.display()))?;
     let mut archive = Archive { tar: tar::Builder::new(file) };
     archive.file("oci-layout", 0o644, 0, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
     let mut manifests = Vec::new();
-    for (way, program) in programs {
-        let others = crate::licences::text(root, &way.triple)?;
-        manifests.push(image(root, &mut archive, way.machine(), &fs::read(program)?, &others, &version)?);
+    for Built { way, program, licences, .. } in all {
+        manifests.push(image(root, &mut archive, way.machine(), &fs::read(program)?, licences, version)?);
     }
     let list = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": manifests });
     let mut list = archive.blob(INDEX, list.to_string().as_bytes())?;
@@ -119,7 +117,7 @@ fn layer(root: &Path, program: &[u8], others: &str) -> Result<Vec<u8>> {
     files.file("etc/passwd", 0o644, 0, PASSWD.as_bytes())?;
     files.file("etc/group", 0o644, 0, GROUP.as_bytes())?;
     files.file("usr/local/bin/agon", 0o755, 0, program)?;
-    for name in DOCUMENTS {
+    for name in licences::OWN {
         let text = fs::read(root.join(name)).with_context(|| (*name).to_owned())?;
         files.file(&format!("usr/share/doc/agon/{name}"), 0o644, 0, &text)?;
     }

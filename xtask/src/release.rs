@@ -13,29 +13,14 @@ use crate::dist::{self, Form};
 /// The file of checksums, as `sha256sum -c` reads it.
 const SUMS: &str = "SHA256SUMS";
 
-/// What is asked of those that make the files.
-struct Order<'o> {
-    root: &'o Path,
-    /// Cargo's folder.
-    target: PathBuf,
-    /// The kind of machine, or all.
-    machine: Option<&'o str>,
-}
-
-impl Order<'_> {
-    fn form(&self, form: Form) -> Result<Vec<PathBuf>> {
-        dist::make(self.root, &self.target, self.machine, form)
-    }
-}
-
-/// Makes files of a release, of what was made before if need be, and returns their paths.
-type Maker = fn(&Order<'_>, made: &[PathBuf]) -> Result<Vec<PathBuf>>;
+/// The version of all packages, this one included.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a release consists of, in the order in which it is made.
-const MAKERS: &[(&str, Maker)] = &[
-    ("archives", |order, _| order.form(Form::Archive)),
-    ("packages for Python", |order, _| order.form(Form::Wheel)),
-    ("the image for containers", |order, _| order.form(Form::Image)),
+const FORMS: [(&str, Form); 3] = [
+    ("archives", Form::Archive),
+    ("packages for Python", Form::Wheel),
+    ("the image for containers", Form::Image),
 ];
 
 /// Makes a release; with `--again` twice, in two folders, and compares the bytes.
@@ -51,16 +36,14 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
             other => bail!("unknown option {other}\n{USAGE}"),
         }
     }
-    let version = version(root)?;
-    noted(root, &version)?;
+    noted(root, VERSION)?;
     let target = crate::target(root);
-    let out = out.unwrap_or_else(|| target.join(format!("agon-{version}")));
-    let sums = make(&Order { root, target: target.clone(), machine }, &out)?;
+    let out = out.unwrap_or_else(|| target.join(format!("agon-{VERSION}")));
+    let sums = make(root, &target, machine, &out)?;
     print!("{sums}");
     if again {
         let place = tempfile::Builder::new().prefix("again-").tempdir_in(&target)?;
-        let other = place.path().join("made");
-        let second = make(&Order { root, target: place.path().to_owned(), machine }, &other)?;
+        let second = make(root, place.path(), machine, &place.path().join("made"))?;
         for (one, other) in sums.lines().zip(second.lines()).filter(|(one, other)| one != other) {
             println!("DIFFERS: {one}, and again {other}");
         }
@@ -75,11 +58,14 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-/// Makes all files, copies them into a folder that holds nothing else, and returns their checksums.
-fn make(order: &Order<'_>, out: &Path) -> Result<String> {
+/// Makes all files for a kind of machine, or all, copies them into a folder that holds nothing else, and returns their checksums; `target`
+/// is cargo's folder. Every form packs the same programs, which are built once.
+fn make(root: &Path, target: &Path, machine: Option<&str>, out: &Path) -> Result<String> {
+    let built = dist::build(root, target, machine)?;
+    let folder = target.join(dist::FOLDER);
     let mut made: Vec<PathBuf> = Vec::new();
-    for (what, maker) in MAKERS {
-        made.extend(maker(order, &made).with_context(|| (*what).to_owned())?);
+    for (what, form) in FORMS {
+        made.extend(dist::pack_as(root, &built, &folder, form).context(what)?);
     }
     if out.exists() {
         ensure!(out.join(SUMS).is_file(), "{} is there, and no release: say --out FOLDER", out.display());
@@ -96,13 +82,6 @@ fn make(order: &Order<'_>, out: &Path) -> Result<String> {
     let sums: String = sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
     fs::write(out.join(SUMS), &sums)?;
     Ok(sums)
-}
-
-/// The version of all packages.
-pub fn version(root: &Path) -> Result<String> {
-    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
-    let version = manifest["workspace"]["package"]["version"].as_str();
-    Ok(version.context("Cargo.toml says the version")?.to_owned())
 }
 
 /// Refuses a version that the changelog does not tell about, with its date, before all others, and one that the README does not install.
@@ -131,7 +110,7 @@ mod tests {
     #[test]
     fn the_changelog_tells_about_this_version_in_the_usual_form() {
         let root = crate::root();
-        noted(&root, &version(&root).expect("a version")).expect("a section");
+        noted(&root, VERSION).expect("a section");
         assert!(noted(&root, "0.0.1").is_err(), "another version");
         let text = fs::read_to_string(root.join("CHANGELOG.md")).expect("a changelog");
         let kinds = [

@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::dist::said;
+use crate::release::VERSION;
+
 /// What is done there.
 const STEPS: &str = include_str!("tried.sh");
 /// A bot for a root without any language: it waits, whatever is asked.
@@ -56,13 +59,15 @@ const ROOTS: &[(&str, Maker, &str)] = &[("debian", debian, "python"), ("busybox"
 
 /// Tries the archive of this machine's kind, or the one that is named.
 pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
-    ensure!(said("id", &["-u"])? == "0", "roots of their own need root: sudo cargo xtask try-out");
+    ensure!(
+        said(Command::new("id").arg("-u"))?.trim() == "0",
+        "roots of their own need root: sudo cargo xtask try-out"
+    );
     let target = crate::target(root);
     let archive = match arguments {
         [] => {
-            let version = crate::release::version(root)?;
             let machine = std::env::consts::ARCH;
-            target.join(format!("agon-{version}/agon-{version}-{machine}-linux.tar.gz"))
+            target.join(format!("agon-{VERSION}/agon-{VERSION}-{machine}-linux.tar.gz"))
         }
         [archive] => PathBuf::from(archive),
         _ => bail!("try-out takes an archive"),
@@ -78,8 +83,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     fs::create_dir(&bot)?;
     fs::write(bot.join("agon.toml"), SETTINGS)?;
     fs::write(tools.join("bot.c"), BOT)?;
-    let [source, program] = [tools.join("bot.c"), bot.join("bot")].map(|path| path.display().to_string());
-    said("musl-gcc", &["-O2", "-o", &program, &source]).context("apt-get install musl-tools")?;
+    let mut compiler = Command::new("musl-gcc");
+    compiler.args(["-O2", "-o"]).args([bot.join("bot"), tools.join("bot.c")]);
+    said(&mut compiler).context("apt-get install musl-tools")?;
     let mut good = true;
     for (name, make, language) in ROOTS {
         let folder = target.join("roots").join(name);
@@ -118,9 +124,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
 }
 
 fn debian(folder: &Path) -> Result<()> {
-    let folder = folder.display().to_string();
-    let options = ["--variant=minbase", "--include=python3-minimal", "stable", &folder];
-    said("debootstrap", &options).context("apt-get install debootstrap")?;
+    let mut debootstrap = Command::new("debootstrap");
+    debootstrap.args(["--variant=minbase", "--include=python3-minimal", "stable"]).arg(folder);
+    said(&mut debootstrap).context("apt-get install debootstrap")?;
     Ok(())
 }
 
@@ -129,15 +135,8 @@ fn busybox(folder: &Path) -> Result<()> {
         fs::create_dir_all(folder.join(part))?;
     }
     fs::copy("/bin/busybox", folder.join("bin/busybox"))?;
-    said("chroot", &[&folder.display().to_string(), "/bin/busybox", "--install", "-s", "/bin"])?;
+    said(Command::new("chroot").arg(folder).args(["/bin/busybox", "--install", "-s", "/bin"]))?;
     let loader = format!("lib/ld-musl-{}.so.1", std::env::consts::ARCH);
     fs::copy(Path::new("/").join(&loader), folder.join(&loader)).context("apt-get install musl")?;
     Ok(())
-}
-
-/// What a command prints.
-fn said(program: &str, arguments: &[&str]) -> Result<String> {
-    let output = Command::new(program).args(arguments).output().with_context(|| program.to_owned())?;
-    ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -167,8 +167,7 @@ struct Failed {
 fn npm(options: &Options, script: &str, variables: &[(&str, &str)]) -> Result<(Counts, Failed)> {
     let mut command = Command::new("npm");
     command.args(["run", "--silent", script]).current_dir(root().join("web"));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    command.env("AGON", root().join(target).join("debug/agon"));
+    command.env("AGON", crate::target(&root()).join("debug/agon"));
     for browser in &BROWSERS {
         if let Some(program) = browser.found() {
             command.env(browser.variable, program);

@@ -14,11 +14,11 @@ use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::dist::{self, Form, Way, said};
+use crate::dist::{self, Built, Form, said};
+use crate::licences;
 
 /// The module's files.
 const MODULE: &[&str] = &["__init__.py", "__main__.py", "py.typed"];
-const LICENCES: &[&str] = &["LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 /// The Pythons of version 3 that the package is for.
 const VERSIONS: std::ops::RangeInclusive<u8> = 9..=14;
 /// How long it may take from a package at hand to a match that was played, in seconds.
@@ -27,12 +27,12 @@ const PATIENCE: f64 = 10.0;
 const MATCH: [&str; 6] = ["play", "cultist-wars", "builtin:greedy", "builtin:random", "--seed", "7"];
 
 /// Packs a program and tries the package if it is for this kind of machine; returns its path.
-pub fn make(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<PathBuf> {
-    let version = way.version(program)?;
-    let files = files(root, way, &fs::read(program)?, &version)?;
+pub fn make(root: &Path, built: &Built, folder: &Path) -> Result<PathBuf> {
+    let Built { way, version, .. } = built;
+    let files = files(root, built)?;
     let wheel =
         folder.join(format!("agon_contest-{version}-py3-none-{}.whl", systems(way.machine()).join(".")));
-    pack(&files, &version, File::create(&wheel).with_context(|| format!("creating {}", wheel.display()))?)?;
+    pack(&files, version, File::create(&wheel).with_context(|| format!("creating {}", wheel.display()))?)?;
     let python = pythons().pop();
     match python {
         Some((_, python)) if way.is_here() => {
@@ -59,7 +59,8 @@ struct Packed {
 }
 
 /// All files but the list of them.
-fn files(root: &Path, way: &Way, program: &[u8], version: &str) -> Result<Vec<Packed>> {
+fn files(root: &Path, built: &Built) -> Result<Vec<Packed>> {
+    let Built { way, program, version, licences: others } = built;
     let info = format!("agon_contest-{version}.dist-info");
     let packed = |path: String, bytes: Vec<u8>| Packed { path, bytes, mode: 0o644 };
     let read = |path: &str| fs::read(root.join(path)).with_context(|| path.to_owned());
@@ -68,12 +69,11 @@ fn files(root: &Path, way: &Way, program: &[u8], version: &str) -> Result<Vec<Pa
         files.push(packed(format!("agon_contest/{name}"), read(&format!("python/agon_contest/{name}"))?));
     }
     let script = format!("agon_contest-{version}.data/scripts/agon");
-    files.push(Packed { path: script, bytes: program.to_owned(), mode: 0o755 });
-    for name in LICENCES {
+    files.push(Packed { path: script, bytes: fs::read(program)?, mode: 0o755 });
+    for name in licences::OWN {
         files.push(packed(format!("{info}/licenses/{name}"), read(name)?));
     }
-    let others = crate::licences::text(root, &way.triple)?;
-    files.push(packed(format!("{info}/licenses/THIRD-PARTY.txt"), others.into_bytes()));
+    files.push(packed(format!("{info}/licenses/THIRD-PARTY.txt"), others.clone().into_bytes()));
     let page = String::from_utf8(read("docs/python.md")?)?;
     files.push(packed(format!("{info}/METADATA"), metadata(version, &page).into_bytes()));
     let tags: String =
@@ -86,8 +86,8 @@ fn files(root: &Path, way: &Way, program: &[u8], version: &str) -> Result<Vec<Pa
 }
 
 fn metadata(version: &str, page: &str) -> String {
-    let licences: String =
-        LICENCES.iter().chain(&["THIRD-PARTY.txt"]).map(|name| format!("License-File: {name}\n")).collect();
+    let names = licences::OWN.iter().chain(&["THIRD-PARTY.txt"]);
+    let licences: String = names.map(|name| format!("License-File: {name}\n")).collect();
     format!(
         "Metadata-Version: 2.4\nName: agon-contest\nVersion: {version}\n\
          Summary: Bot-programming contests on your own machine: five games, any language, honest statistics\n\

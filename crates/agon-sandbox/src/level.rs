@@ -309,15 +309,17 @@ mod on_linux {
         let apparmor = Path::new("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
         let apparmor = std::fs::read_to_string(apparmor).is_ok_and(|text| text.trim() == "1");
         let docker = Path::new("/.dockerenv").exists();
-        let fix = match (refusal.step.as_str(), refusal.errno) {
-            ("namespaces", libc::ENOSPC) => "sudo sysctl user.max_user_namespaces=10000",
-            _ if podman().is_some() => podman().unwrap_or_default(),
-            ("namespaces", libc::EPERM | libc::ENOSYS) if docker => {
+        let fix = match (refusal.step.as_str(), refusal.errno, podman()) {
+            ("namespaces", libc::ENOSPC, _) => "sudo sysctl user.max_user_namespaces=10000",
+            (.., Some(podman)) => podman,
+            ("namespaces", libc::EPERM | libc::ENOSYS, None) if docker => {
                 "docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined ..."
             }
-            ("namespaces", libc::EPERM) => "sudo sysctl kernel.unprivileged_userns_clone=1",
-            ("namespaces", libc::EINVAL | libc::ENOSYS) => "use a kernel with user namespaces, 5.12 or later",
-            (step, _) if step.contains("/proc") => "docker run --security-opt systempaths=unconfined ...",
+            ("namespaces", libc::EPERM, None) => "sudo sysctl kernel.unprivileged_userns_clone=1",
+            ("namespaces", libc::EINVAL | libc::ENOSYS, None) => {
+                "use a kernel with user namespaces, 5.12 or later"
+            }
+            (step, ..) if step.contains("/proc") => "docker run --security-opt systempaths=unconfined ...",
             _ if apparmor => {
                 "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a profile: agon docs security"
             }

@@ -1,6 +1,6 @@
 //! `AGENTS.md`, which `agon new` puts into a bot's folder: what a program that improves the bot has to know.
 
-use agon_bot::manifest::Manifest;
+use agon_bot::manifest::{self, Manifest};
 use agon_game::{GameInfo, Starter};
 
 /// The name of the file.
@@ -9,8 +9,15 @@ pub const FILE: &str = "AGENTS.md";
 /// The text, with `{...}` where it depends on the game and the language.
 const TEMPLATE: &str = include_str!("agents.md");
 
-/// The text for a starter of this game, whose `agon.toml` is given.
-pub fn text(game: &GameInfo, starter: &Starter, manifest: &Manifest) -> String {
+/// The `agon.toml` of a starter.
+pub fn manifest(starter: &Starter) -> Manifest {
+    let text = starter.files.iter().find(|file| file.0 == manifest::FILE).map_or("", |file| file.1);
+    Manifest::parse(text).expect("a test reads every manifest")
+}
+
+/// The text for a starter of this game.
+pub fn text(game: &GameInfo, starter: &Starter) -> String {
+    let manifest = manifest(starter);
     let opponent = manifest.defaults.opponents.first().map_or("its opponent", String::as_str);
     let others: Vec<String> =
         game.builtins.iter().rev().take(2).map(|bot| format!("builtin:{}", bot.name)).collect();

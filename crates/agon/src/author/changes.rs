@@ -20,7 +20,7 @@ pub fn again(bot: &str, quiet: bool, stop: &AtomicBool, mut it: impl FnMut() -> 
     loop {
         let files = times(bot);
         match it() {
-            Ok(()) | Err(Failure::Check) => {}
+            Ok(()) | Err(Failure::Check | Failure::Stopped) => {}
             // A bot that cannot start now may be able to in a moment.
             Err(failure) => {
                 let Some(why) = failure.message() else { return Err(failure) };

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::advised::NextCommand;
-use agon_bot::manifest::{self, Command, Manifest};
+use agon_bot::manifest::Command;
 use agon_bot::rights;
 use agon_game::setup::nearest;
 use agon_game::{GameInfo, Starter, StarterLanguage};
@@ -186,7 +186,7 @@ fn write_all(offer: Offer, folder: &Path) -> Done {
     let written = offer.files().try_for_each(|(name, text)| write(&folder.join(name), &text));
     if let Err((path, error)) = written {
         // Everything in it is ours: the folder was empty or missing.
-        for (name, _) in offer.files() {
+        for name in offer.names() {
             let _ = fs::remove_file(folder.join(name));
         }
         for inside in ["test/client", "test", "src"] {
@@ -224,10 +224,10 @@ fn report(offer: Offer, folder: &Path) -> Done {
     let name = screen.strong(&folder.display().to_string());
     let language = starter.language.title();
     let article = if game.title.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
-    writeln!(out, "{name}: {article} {} bot in {language}, {} files\n", game.title, offer.files().count())?;
+    writeln!(out, "{name}: {article} {} bot in {language}, {} files\n", game.title, offer.names().count())?;
     let quoted =
         shlex::try_quote(&folder.to_string_lossy()).map(|text| text.into_owned()).unwrap_or_default();
-    let manifest = offer.manifest();
+    let manifest = agents::manifest(starter);
     let opponent = manifest.defaults.opponents.first().map_or("its opponents", String::as_str);
     let mut steps = vec![(format!("cd {quoted}"), String::new())];
     if manifest.build.is_some() {
@@ -299,19 +299,19 @@ fn list(offers: impl Iterator<Item = Offer>, as_json: bool) -> Done {
 impl Offer {
     /// The files of the bot: the starter's own, and what programs that improve it read.
     fn files(self) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
-        let agents = agents::text(self.game, self.starter, &self.manifest());
+        let agents = agents::text(self.game, self.starter);
         let own = self.starter.files.iter().map(|(name, text)| (*name, Cow::Borrowed(*text)));
         own.chain([(agents::FILE, Cow::Owned(agents))])
     }
 
-    fn manifest(self) -> Manifest {
-        let text =
-            self.starter.files.iter().find(|(name, _)| *name == manifest::FILE).map_or("", |file| file.1);
-        Manifest::parse(text).expect("a test reads every manifest")
+    /// The names of all of them.
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        self.starter.files.iter().map(|file| file.0).chain([agents::FILE])
     }
 
     fn json(self) -> json::Starter {
-        let (manifest, starter) = (self.manifest(), self.starter);
+        let starter = self.starter;
+        let manifest = agents::manifest(starter);
         let line = |command: Option<Command>| match command {
             Some(Command::Line(line)) => Some(line),
             _ => None,
@@ -325,7 +325,7 @@ impl Offer {
             test: starter.test,
             opponents: manifest.defaults.opponents,
             strategy: starter.strategy,
-            files: self.files().map(|file| file.0).collect(),
+            files: self.names().collect(),
         }
     }
 }
@@ -365,7 +365,7 @@ mod tests {
         for offer in offers() {
             let Offer { game: info, starter } = offer;
             let what = format!("{} in {}", info.name, starter.language.title());
-            let manifest = offer.manifest();
+            let manifest = agents::manifest(starter);
             assert_eq!(manifest.defaults.game.as_deref(), Some(info.name), "{what}");
             let rules = manifest.defaults.rules.expect("a preset");
             assert!(info.preset(&rules).is_some(), "{what}: {rules}");
@@ -396,7 +396,11 @@ mod tests {
             {
                 assert!(text.contains(wanted), "{what}: {wanted}");
             }
-            assert_eq!(text.contains("agon build"), offer.manifest().build.is_some(), "{what}");
+            assert_eq!(
+                text.contains("agon build"),
+                agents::manifest(offer.starter).build.is_some(),
+                "{what}"
+            );
             // Commands stand on lines of their own, and between backquotes.
             let lines = text.lines().filter(|line| line.starts_with("agon "));
             let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.starts_with("agon "));

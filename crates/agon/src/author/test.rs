@@ -95,7 +95,7 @@ fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
         let test = tester.run(file);
         if stop.load(Ordering::Relaxed) {
             eprintln!("stopped after {} of {} tests", tests.len(), files.len());
-            return Err(Failure::Check);
+            return Err(Failure::Stopped);
         }
         if !options.json {
             print(&mut io::stdout().lock(), screen, &test)?;

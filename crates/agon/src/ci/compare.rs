@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agon_bot::Launch;
-use agon_contest::journal::FORMAT;
+use agon_contest::journal::{FORMAT, count};
 use agon_contest::{Journal, JournalError, SeriesEnd, SeriesKind, TestId, content, plan};
 use agon_stats::Decision;
 
@@ -38,11 +38,9 @@ impl BranchComparison {
 
 /// The step of a comparison: its status, and its words.
 pub fn told(decision: Option<DecisionWord>, series: Option<&json::State>) -> (CiStatus, String) {
-    let matches = match series.map(|series| series.games) {
-        None => String::new(),
-        Some(1) => " after 1 match".to_owned(),
-        Some(games) => format!(" after {games} matches"),
-    };
+    let matches = series.map_or_else(String::new, |series| {
+        format!(" after {}", count(series.games as usize, "match", "matches"))
+    });
     let (status, word) = match decision {
         None => (CiStatus::Skipped, "not compared"),
         Some(DecisionWord::Better) => (CiStatus::Passed, "better"),
@@ -57,11 +55,6 @@ pub fn told(decision: Option<DecisionWord>, series: Option<&json::State>) -> (Ci
 }
 
 impl Ci<'_> {
-    /// The hypotheses.
-    pub fn test(&self) -> TestId {
-        TestId { elo0: self.options.elo0, elo1: self.options.elo1, ..sprt::USUAL }
-    }
-
     /// Plays the bot against that of the base.
     pub fn compare(&self, base: &Base) -> Result<BranchComparison, Failure> {
         let began = Instant::now();
@@ -69,7 +62,7 @@ impl Ci<'_> {
         let old = common::named(&text, &self.bots).map_err(of_the_machine)?;
         let theirs = |why: &str| format!("the bot of {} ({}) does not play: {why}", base.name, base.commit);
         match build::build(&old, self.over) {
-            Ok(State::Failed(_)) if self.is_over() => return Err(Failure::Check),
+            Ok(State::Failed(_)) if self.is_over() => return Err(Failure::Stopped),
             Ok(State::Failed(why)) => {
                 return Ok(BranchComparison::nothing(theirs(&format!("it cannot be built: {why}"))));
             }
@@ -91,7 +84,7 @@ impl Ci<'_> {
             ..RunOptions::default()
         };
         let options = SeriesOptions { rules: self.rules.clone(), run, ..SeriesOptions::default() };
-        let test = self.test();
+        let test = self.options.test();
         let ready = series::prepare(&Wanted {
             kind: SeriesKind::Sprt,
             game: self.game.info().name,
@@ -136,7 +129,7 @@ impl Ci<'_> {
         let info = self.game.info();
         let own = common::named(".", &self.bots)?;
         let own = content::of_bot(&own).map_err(Failure::Own)?;
-        let TestId { model, elo0, elo1, alpha, beta } = self.test();
+        let TestId { model, elo0, elo1, alpha, beta } = self.options.test();
         let key = format!(
             "{own:016x} {} {} {} {} {:?} {FORMAT} {} {model} {elo0} {elo1} {alpha} {beta}",
             base.commit,

@@ -2,32 +2,21 @@
 
 use std::fmt::Write as _;
 
-use crate::ci::{CiResult, CiStatus};
+use crate::ci::{CiCase, CiResult, CiStatus};
 
 /// The file.
 pub fn of(result: &CiResult) -> String {
-    let cases = || result.steps.iter().flat_map(|step| &step.cases);
-    let count = |status: &[CiStatus]| cases().filter(|case| status.contains(&case.status)).count();
     let seconds: f64 = result.steps.iter().map(|step| step.seconds).sum();
     let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"agon ci\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
-         skipped=\"{}\" time=\"{seconds:.3}\">\n",
-        cases().count(),
-        count(&[CiStatus::Failed]),
-        count(&[CiStatus::Error]),
-        count(&[CiStatus::Skipped, CiStatus::Stopped]),
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"agon ci\" {} time=\"{seconds:.3}\">\n",
+        counts(result.steps.iter().flat_map(|step| &step.cases)),
     );
     for step in &result.steps {
-        let count =
-            |status: &[CiStatus]| step.cases.iter().filter(|case| status.contains(&case.status)).count();
         let _ = writeln!(
             xml,
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\">",
+            "  <testsuite name=\"{}\" {} time=\"{:.3}\">",
             step.step,
-            step.cases.len(),
-            count(&[CiStatus::Failed]),
-            count(&[CiStatus::Error]),
-            count(&[CiStatus::Skipped, CiStatus::Stopped]),
+            counts(step.cases.iter()),
             step.seconds
         );
         for case in &step.cases {
@@ -69,6 +58,18 @@ pub fn of(result: &CiResult) -> String {
         xml.push_str("  </testsuite>\n");
     }
     xml + "</testsuites>\n"
+}
+
+/// How many cases there are and what came of them, as attributes.
+fn counts<'a>(cases: impl Iterator<Item = &'a CiCase> + Clone) -> String {
+    let count = |status: &[CiStatus]| cases.clone().filter(|case| status.contains(&case.status)).count();
+    format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
+        cases.clone().count(),
+        count(&[CiStatus::Failed]),
+        count(&[CiStatus::Error]),
+        count(&[CiStatus::Skipped, CiStatus::Stopped]),
+    )
 }
 
 /// Text for an element or an attribute. Signs that XML has no way to write become `�`.

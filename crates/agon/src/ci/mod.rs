@@ -15,10 +15,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use agon_contest::TestId;
+use agon_contest::journal::count;
 use agon_desk::check::{BotCheck, Checker, FindingStatus};
 use agon_desk::kept::FOLDER;
 use agon_desk::test::{TestStatus, Tester, files};
 use agon_game::AnyGame;
+use agon_stats::Shape;
 use clap::Args;
 
 use crate::ci::base::FoundBase;
@@ -27,7 +30,7 @@ use crate::common::builds::State;
 use crate::common::sandbox::Bots;
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions, here, screen};
 use crate::series::json::DecisionWord;
-use crate::series::sprt;
+use crate::series::{self, counts, sprt};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Builds the bot, checks it, runs its tests, and plays it against the bot of the commit where this branch left the base branch. A
@@ -77,21 +80,25 @@ pub struct CiOptions {
     pub json: bool,
 }
 
+impl CiOptions {
+    /// The hypotheses.
+    fn test(&self) -> TestId {
+        TestId { elo0: self.elo0, elo1: self.elo1, ..sprt::USUAL }
+    }
+}
+
 /// The longest budget, in minutes: a week.
 const MOST_MINUTES: f64 = 10_080.0;
 
 /// Runs `agon ci`.
 pub fn run(options: &CiOptions) -> Done {
-    let &CiOptions { minutes, elo0, elo1, .. } = options;
+    let minutes = options.minutes;
     if !(0.0..=MOST_MINUTES).contains(&minutes) {
         return Err(Failure::usage(format!("--minutes {minutes}: a number from 0 to {MOST_MINUTES}")));
     }
-    if elo0.is_nan() || elo1.is_nan() || elo0 >= elo1 {
-        return Err(Failure::usage(format!("--elo0 {elo0} --elo1 {elo1}: elo0 must be below elo1")));
-    }
-    if options.jobs.is_some_and(|jobs| !(1..=1024).contains(&jobs)) {
-        return Err(Failure::usage("--jobs: a number from 1 to 1024"));
-    }
+    // The game's shape comes later and changes nothing about this: better refused now than after the build.
+    counts::sprt(&options.test(), Shape::PAIR)?;
+    series::check_jobs(options.jobs)?;
     if options.games == Some(0) {
         return Err(Failure::usage("--games 0: there is nothing to play"));
     }
@@ -135,7 +142,8 @@ fn written(file: &Path, done: io::Result<()>) -> Done {
 fn answer(result: &CiResult) -> Done {
     let error = result.steps.iter().find(|step| step.status == CiStatus::Error);
     match (result.decision, error) {
-        _ if common::stop_on_ctrl_c().load(Ordering::Relaxed) || result.is_broken() => Err(Failure::Check),
+        _ if common::stop_on_ctrl_c().load(Ordering::Relaxed) => Err(Failure::Stopped),
+        _ if result.is_broken() => Err(Failure::Check),
         (_, Some(step)) => Err(Failure::own(step.seen.clone())),
         (None | Some(DecisionWord::Better), None) => Ok(()),
         (Some(word), None) => Err(Failure::Answer(word.exit_code())),
@@ -213,7 +221,7 @@ impl Ci<'_> {
         if has(CiStatus::Stopped) && !has(CiStatus::Failed) {
             (decision, why) = (Some(DecisionWord::Undecided), Some(self.what_ended_it()));
         }
-        let test = self.test();
+        let test = self.options.test();
         let base = base.map(|base| (base.name, base.commit, base.folder));
         let (base, commit, folder) =
             base.map_or_else(Default::default, |(name, commit, folder)| (Some(name), Some(commit), folder));
@@ -226,7 +234,7 @@ impl Ci<'_> {
     /// Runs a step, unless the time is over.
     fn step(&self, name: &'static str, work: impl FnOnce() -> Result<StepDone, Failure>) -> CiStep {
         let began = Instant::now();
-        let done = if self.is_over() { Err(Failure::Check) } else { work() };
+        let done = if self.is_over() { Err(Failure::Stopped) } else { work() };
         let done = done.unwrap_or_else(|failure| match failure {
             failure if failure.is_the_users() => {
                 StepDone::one(name, CiStatus::Failed, "failed", Some(failure.sentence()))
@@ -234,7 +242,7 @@ impl Ci<'_> {
             Failure::Own(why) | Failure::Usage(why) | Failure::Told(_, why) => {
                 StepDone::one(name, CiStatus::Error, why.clone(), Some(why))
             }
-            Failure::Check | Failure::Answer(_) | Failure::Unread => {
+            Failure::Check | Failure::Stopped | Failure::Answer(_) | Failure::Unread => {
                 StepDone::one(name, CiStatus::Stopped, self.what_ended_it(), None)
             }
         });
@@ -258,7 +266,7 @@ impl Ci<'_> {
             State::Nothing => StepDone::one("build", CiStatus::Passed, "nothing to build", None),
             State::Current => StepDone::one("build", CiStatus::Passed, "up to date", None),
             State::Built(_) => StepDone::one("build", CiStatus::Passed, "built", None),
-            State::Failed(_) if self.is_over() => return Err(Failure::Check),
+            State::Failed(_) if self.is_over() => return Err(Failure::Stopped),
             State::Failed(why) => {
                 let mut done = StepDone::one("build", CiStatus::Failed, "not built", Some(why));
                 done.cases[0].again = Some("agon build".to_owned());
@@ -297,8 +305,7 @@ impl Ci<'_> {
         let cases = cases.collect();
         let warnings = match checked.warnings {
             0 => String::new(),
-            1 => ", 1 warning".to_owned(),
-            more => format!(", {more} warnings"),
+            warnings => format!(", {}", count(warnings, "warning", "warnings")),
         };
         Ok(counted(checked.passed, checked.failed, &warnings, cases))
     }
@@ -325,7 +332,7 @@ impl Ci<'_> {
         for file in files(folder, &[])? {
             let tested = tester.run(&file);
             if self.is_over() {
-                return Err(Failure::Check);
+                return Err(Failure::Stopped);
             }
             let status = match tested.status {
                 TestStatus::Passed => CiStatus::Passed,

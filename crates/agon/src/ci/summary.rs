@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use agon_bot::words::typed;
+use agon_contest::journal::count;
 
 use crate::ci::{CiCase, CiResult, CiStatus};
 use crate::common::screen::{harmless, harmless_lines};
@@ -101,12 +102,8 @@ fn compared(text: &mut String, result: &CiResult, series: &State) {
     let mut faults = String::new();
     for fault in &series.faults {
         let who = if fault.bot == 0 { "this version" } else { "the base" };
-        let matches = if fault.matches == 1 { "match" } else { "matches" };
-        let _ = writeln!(
-            faults,
-            "{who}: {} × {} in {} {matches}\n  {}",
-            fault.count, fault.kind, fault.matches, fault.first
-        );
+        let matches = count(fault.matches as usize, "match", "matches");
+        let _ = writeln!(faults, "{who}: {} × {} in {matches}\n  {}", fault.count, fault.kind, fault.first);
     }
     let _ = write!(text, "\nFaults:\n\n{}", fenced("text", &faults));
 }

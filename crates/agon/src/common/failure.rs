@@ -16,8 +16,10 @@ use crate::common::screen;
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A check failed; the details were already printed. Exit code 1.
+    /// What was checked is not so; the details were already printed. Exit code 1.
     Check,
+    /// It was stopped before it was done: by the user, or because its time was over. Exit code 1.
+    Stopped,
     /// The user asked for something impossible. Exit code 2.
     Usage(String),
     /// A failure of ours or of the machine. Exit code 3.
@@ -97,9 +99,6 @@ static AS_JSON: AtomicBool = AtomicBool::new(false);
 /// Whether a result was printed as JSON that is one document: nothing may follow it.
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether anything was printed as JSON.
-static SAID: AtomicBool = AtomicBool::new(false);
-
 /// Prints failures as JSON, too, from now on.
 pub fn tell_as_json() {
     AS_JSON.store(true, Ordering::Relaxed);
@@ -148,7 +147,7 @@ impl Failure {
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Usage(why) | Self::Own(why) | Self::Told(_, why) => Some(why),
-            Self::Check | Self::Answer(_) | Self::Unread => None,
+            Self::Check | Self::Stopped | Self::Answer(_) | Self::Unread => None,
         }
     }
 
@@ -157,7 +156,7 @@ impl Failure {
         match self {
             Self::Usage(_) => true,
             Self::Told(code, _) => code.exit() == 2,
-            Self::Check | Self::Own(_) | Self::Answer(_) | Self::Unread => false,
+            Self::Check | Self::Stopped | Self::Own(_) | Self::Answer(_) | Self::Unread => false,
         }
     }
 
@@ -166,29 +165,32 @@ impl Failure {
         self.message().unwrap_or("it was stopped").to_owned()
     }
 
+    /// Its exit code, and its kind if it is a failure and no answer.
+    fn ends(&self) -> (u8, Option<ErrorCode>) {
+        let code = match self {
+            Self::Check => return (1, None),
+            Self::Answer(exit) => return (*exit, None),
+            Self::Unread => return (0, None),
+            Self::Stopped => ErrorCode::Stopped,
+            Self::Usage(_) => ErrorCode::Usage,
+            Self::Own(_) => ErrorCode::Machine,
+            Self::Told(code, _) => *code,
+        };
+        (code.exit(), Some(code))
+    }
+
     /// Prints it and returns the exit code.
     pub fn report(self) -> ExitCode {
-        let (exit, code) = match &self {
-            Self::Check => (1, Some(ErrorCode::Stopped)),
-            Self::Usage(_) => (2, Some(ErrorCode::Usage)),
-            Self::Own(_) => (3, Some(ErrorCode::Machine)),
-            Self::Told(code, _) => (code.exit(), Some(*code)),
-            Self::Answer(code) => (*code, None),
-            Self::Unread => (0, None),
-        };
+        let (exit, code) = self.ends();
         let message = self.message().map(in_words);
         if let Some(message) = &message {
             // It may quote a file from somebody else.
             let line = format!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(message));
             eprintln!("{}", screen::folded_message(&line));
         }
-        match (code, message) {
-            (Some(code), Some(message)) => print_error(code, &message),
-            // The details of a check that failed were printed; if not, it never came so far.
-            (Some(ErrorCode::Stopped), None) if !SAID.load(Ordering::Relaxed) => {
-                print_error(ErrorCode::Stopped, "it was stopped before it was done");
-            }
-            _ => {}
+        if let Some(code) = code {
+            // Only what was stopped has no sentence of its own.
+            print_error(code, message.as_deref().unwrap_or("it was stopped before it was done"));
         }
         ExitCode::from(exit)
     }
@@ -219,7 +221,7 @@ impl From<DeskError> for Failure {
             DeskError::Missing(why) => Self::Told(ErrorCode::NotFound, why),
             DeskError::Bot(why) => Self::Told(ErrorCode::Bot, why),
             DeskError::Own(why) => Self::Own(why),
-            DeskError::Stopped => Self::Check,
+            DeskError::Stopped => Self::Stopped,
         }
     }
 }
@@ -246,15 +248,12 @@ pub(crate) type Done = Result<(), Failure>;
 pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::own(error.to_string()))?;
     PRINTED.store(true, Ordering::Relaxed);
-    SAID.store(true, Ordering::Relaxed);
     Ok(writeln!(out, "{}", screen::harmless_json(&text))?)
 }
 
 /// Prints a value as JSON in one line.
-pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> Done {
-    let text = serde_json::to_string(value).map_err(|error| Failure::own(error.to_string()))?;
-    SAID.store(true, Ordering::Relaxed);
-    Ok(writeln!(out, "{}", screen::harmless_json(&text))?)
+pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    writeln!(out, "{}", screen::harmless_json(&serde_json::to_string(value)?))
 }
 
 #[cfg(test)]
@@ -266,5 +265,13 @@ mod tests {
         assert_eq!(in_words("x: No such file or directory (os error 2)"), "x: no such file or folder");
         assert_eq!(in_words("Permission denied (os error 13); go on"), "Permission denied; go on");
         assert_eq!(in_words("it wrote (os error of its own)"), "it wrote (os error of its own)");
+    }
+
+    #[test]
+    fn only_what_was_stopped_is_called_so() {
+        assert_eq!(Failure::Check.ends(), (1, None), "it is not so, which its result says");
+        assert_eq!(Failure::from(DeskError::Stopped).ends(), (1, Some(ErrorCode::Stopped)));
+        assert_eq!(Failure::Answer(12).ends(), (12, None));
+        assert_eq!(Failure::own("no room").ends(), (3, Some(ErrorCode::Machine)));
     }
 }

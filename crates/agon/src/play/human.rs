@@ -20,11 +20,10 @@ use agon_spec::MatchSpec;
 use agon_view::play::HUMAN;
 use agon_web::TakenSeat;
 use agon_web::hand::SeatCamera;
-use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::common::Failure;
 use crate::common::screen;
-use crate::play::step::{self, QUIET, SteppedSeat};
+use crate::play::step::{self, SteppedSeat};
 use crate::viewer::Viewer;
 
 /// The hidden subcommand of this program that passes on a person's answers.
@@ -150,7 +149,7 @@ pub fn pass_on(arguments: &[std::ffi::OsString]) -> ExitCode {
     let done = || -> io::Result<()> {
         let place = arguments.first().ok_or_else(|| io::Error::other("no place to come to"))?;
         let mut from = UnixStream::connect(place)?;
-        while asked()? {
+        while step::asked(rustix::stdio::stdin())? {
             let mut length = [0; 4];
             from.read_exact(&mut length)?;
             let mut message = vec![0; u32::from_le_bytes(length) as usize];
@@ -163,23 +162,6 @@ pub fn pass_on(arguments: &[std::ffi::OsString]) -> ExitCode {
         Ok(())
     };
     if done().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Waits for a question and reads it; false when no more will come.
-fn asked() -> io::Result<bool> {
-    let input = rustix::stdio::stdin();
-    let mut buffer = [0; 64 << 10];
-    let mut some = false;
-    loop {
-        let wait = some.then_some(&QUIET);
-        if poll(&mut [PollFd::new(&input, PollFlags::IN)], wait)? == 0 {
-            return Ok(true);
-        }
-        if rustix::io::read(input, &mut buffer)? == 0 {
-            return Ok(false);
-        }
-        some = true;
-    }
 }
 
 /// Leaves pages a moment to fetch the end of their match.

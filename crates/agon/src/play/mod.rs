@@ -307,7 +307,7 @@ fn who(options: &PlayOptions) -> Result<About, Failure> {
 /// The exit code.
 fn conclude(options: &PlayOptions, record: &MatchRecord, late: bool) -> Done {
     match &record.void {
-        Some(agon_match::record::Void::Stopped) => return Err(Failure::Check),
+        Some(agon_match::record::Void::Stopped) => return Err(Failure::Stopped),
         Some(_) if late => {
             let why = record.void_sentence().unwrap_or_default();
             return Err(Failure::own(format!(

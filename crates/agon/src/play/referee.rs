@@ -134,7 +134,7 @@ pub fn run(options: &RefereeOptions) -> Done {
             turns: record.steps,
             reason: &outcome.reason,
         };
-        return common::print_json_line(&mut out, &line);
+        return Ok(common::print_json_line(&mut out, &line)?);
     }
     for value in &outcome.scores {
         writeln!(out, "{}", score(*value))?;

@@ -4,8 +4,9 @@
 //! To the referee the seat is a bot that talks in lines: a small process of this program, which passes both directions on.
 //! What is shown comes from a second session, which is told only what was played.
 
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, Write as _};
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +26,7 @@ use crate::play::json::AskedHere;
 use crate::replay::json::Board;
 
 /// A question is complete when nothing follows for this long: no person answers faster.
-pub const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The hidden subcommand of this program that passes on both directions of a conversation.
 pub const SUBCOMMAND: &str = "--pass-both";
@@ -134,10 +135,8 @@ impl Now {
         let mut out = io::stdout().lock();
         if self.json {
             let seat = self.seat.number();
-            return print_json_line(
-                &mut out,
-                &AskedHere { event: "asked", seat, board, question: &question },
-            );
+            let asked = AskedHere { event: "asked", seat, board, question: &question };
+            return Ok(print_json_line(&mut out, &asked)?);
         }
         let picture = Screen::PLAIN.picture(&self.session.picture(Some(self.seat)));
         writeln!(out, "before {}\n\n{picture}", harmless(&self.session.moment()))?;
@@ -163,14 +162,14 @@ impl Observer for SteppedSeat {
 }
 
 /// Waits until something was asked, and nothing follows for a moment; false when nothing more will come.
-fn asked(mut stream: &UnixStream) -> io::Result<bool> {
+pub fn asked(from: impl AsFd) -> io::Result<bool> {
     let mut buffer = [0; 64 << 10];
     let mut some = false;
     loop {
-        if poll(&mut [PollFd::new(&stream, PollFlags::IN)], some.then_some(&QUIET))? == 0 {
+        if poll(&mut [PollFd::new(&from, PollFlags::IN)], some.then_some(&QUIET))? == 0 {
             return Ok(true);
         }
-        if stream.read(&mut buffer)? == 0 {
+        if rustix::io::read(&from, &mut buffer)? == 0 {
             return Ok(false);
         }
         some = true;

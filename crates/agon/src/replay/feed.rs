@@ -94,7 +94,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         }
     }
     match fed.void {
-        Some(_) if fed.stopped => Err(Failure::Check),
+        Some(_) if fed.stopped => Err(Failure::Stopped),
         Some(why) => Err(Failure::own(why)),
         None if fed.faults.is_empty() => Ok(()),
         None => Err(Failure::Check),

@@ -295,7 +295,7 @@ fn report(
     }
     match &record.void {
         None => Ok(()),
-        Some(Void::Stopped) => Err(Failure::Check),
+        Some(Void::Stopped) => Err(Failure::Stopped),
         Some(_) => Err(Failure::own(record.void_sentence().unwrap_or_default())),
     }
 }

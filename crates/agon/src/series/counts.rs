@@ -86,7 +86,8 @@ pub fn run(options: &SprtOptions) -> Done {
     answer(options, word)
 }
 
-fn sprt(test: &TestId, shape: Shape) -> Result<Sprt, Failure> {
+/// The test of these hypotheses.
+pub(crate) fn sprt(test: &TestId, shape: Shape) -> Result<Sprt, Failure> {
     Sprt::new(test.model, (test.elo0, test.elo1), (test.alpha, test.beta), shape)
         .map_err(|error| Failure::usage(error.to_string()))
 }

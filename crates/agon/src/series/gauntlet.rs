@@ -11,7 +11,7 @@ use crate::common::conditions::AsOptions;
 use crate::common::here::About;
 use crate::common::screen;
 use crate::common::table::{Cell, Table};
-use crate::common::{Done, Failure};
+use crate::common::{Done, Failure, print_json_line};
 use crate::series::bars::{Scale, certainty};
 use crate::series::progress::{self, elo_interval, elo_point};
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted, json};
@@ -77,7 +77,8 @@ pub fn run(options: &GauntletOptions) -> Done {
     if options.series.run.json {
         let header = ready.scheduler.header();
         let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
-        series::print_json(&json::GauntletResult { state, complete: end == SeriesEnd::Complete })?;
+        let result = json::GauntletResult { state, complete: end == SeriesEnd::Complete };
+        print_json_line(&mut io::stdout(), &result)?;
     } else {
         report(&ready)?;
     }
@@ -102,7 +103,7 @@ fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
 pub fn conclude(ready: &Ready, end: &SeriesEnd) -> Done {
     if *end == SeriesEnd::Stopped {
         eprintln!("stopped: {}", series::go_on(ready));
-        return Err(Failure::Check);
+        return Err(Failure::Stopped);
     }
     let header = ready.scheduler.header();
     let stillborn = ready.scheduler.look(|progress| progress.standing.stillborn().is_some());

@@ -23,7 +23,7 @@ pub mod why;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -49,7 +49,7 @@ use crate::common::git;
 use crate::common::sandbox::{Bots, SandboxOptions};
 use crate::common::screen;
 use crate::common::waiting::PortOptions;
-use crate::common::{self, ClockOptions, Failure, SetupOptions, USUAL_LIMIT};
+use crate::common::{self, ClockOptions, Done, Failure, SetupOptions, USUAL_LIMIT};
 use crate::series::progress::Show;
 
 /// Matches of each pairing unless told otherwise.
@@ -205,6 +205,16 @@ impl RunOptions {
     }
 }
 
+/// Refuses a number of matches at once that is too small or too large.
+pub fn check_jobs(jobs: Option<usize>) -> Done {
+    match jobs {
+        Some(jobs) if !(1..=1024).contains(&jobs) => {
+            Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Prepares everything, so that errors surface before the first match.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let bots = wanted.options.run.bots();
@@ -218,10 +228,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
         options.clock.time_limit = Some(USUAL_LIMIT);
     }
     let options = &options;
-    let jobs = options.run.jobs.unwrap_or(1);
-    if !(1..=1024).contains(&jobs) {
-        return Err(Failure::usage(format!("-j {jobs}: a number from 1 to 1024")));
-    }
+    check_jobs(options.run.jobs)?;
     let seats = options.seats.unwrap_or(info.usual_seats());
     let reached = options.run.on.as_deref().map(on::reach).transpose()?;
     let prepared = prepared(game, options, seats)?;
@@ -288,7 +295,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
             );
             if options.run.json {
                 let said = json::Same { event: "result", decision: json::DecisionWord::Equal, why: message };
-                print_json(&said)?;
+                common::print_json_line(&mut io::stdout(), &said)?;
             } else {
                 eprintln!("{message}");
             }
@@ -610,9 +617,7 @@ fn setup_options(options: &SeriesOptions, map: String, seed: i64) -> SetupOption
 }
 
 fn sprt(test: &TestId, header: &JournalHeader) -> Result<Sprt, Failure> {
-    let shape = agon_contest::standing::shape(&header.plan(None));
-    Sprt::new(test.model, (test.elo0, test.elo1), (test.alpha, test.beta), shape)
-        .map_err(|error| Failure::usage(error.to_string()))
+    counts::sprt(test, agon_contest::standing::shape(&header.plan(None)))
 }
 
 /// Elsewhere `-` is standard output.
@@ -721,9 +726,4 @@ fn last_journal(now: &JournalHeader) -> Result<PathBuf, Failure> {
 fn number_of(path: &Path) -> u64 {
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
     folder.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
-}
-
-/// Prints one JSON object per line.
-pub fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
-    writeln!(io::stdout(), "{}", screen::harmless_json(&serde_json::to_string(value)?))
 }

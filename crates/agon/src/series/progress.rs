@@ -15,11 +15,11 @@ use agon_contest::{
 use agon_desk::words::thousands;
 use agon_stats::Estimate;
 
-use crate::common::Failure;
 use crate::common::bar::Bar;
 use crate::common::sandbox;
 use crate::common::screen::{self, Screen};
-use crate::series::{Ready, RunOptions, json, origin, print_json};
+use crate::common::{Failure, print_json_line};
+use crate::series::{Ready, RunOptions, json, origin};
 
 /// How many blocks and matches it takes to estimate the length of a series.
 const FIRST_BLOCKS: u64 = 2;
@@ -57,7 +57,8 @@ impl Show {
             let containment = containment(ready);
             let resumed = ready.scheduler.look(|progress| progress.resumed);
             let journal = ready.scheduler.journal_path();
-            print_json(&json::Start::new(header, &journal, ready.jobs(), resumed, containment))?;
+            let start = json::Start::new(header, &journal, ready.jobs(), resumed, containment);
+            print_json_line(&mut io::stdout(), &start)?;
         } else if !options.quiet {
             announce(ready)?;
         }
@@ -93,7 +94,7 @@ impl Show {
         if self.json {
             let event =
                 scheduler.look(|progress| state("progress", progress, scheduler.header(), self.began));
-            print_json(&event)?;
+            print_json_line(&mut io::stdout(), &event)?;
         } else {
             eprintln!("{}", scheduler.look(|progress| line(progress, scheduler.header(), self.began)));
             self.pause = (self.pause * 2).min(LINE);
@@ -119,7 +120,7 @@ impl Show {
     fn tell(&self, scheduler: &Scheduler, per_hour: f64, hours: Option<f64>) -> io::Result<()> {
         if self.json {
             let event = json::HowLong { event: "estimate", matches_per_hour: per_hour, hours };
-            return print_json(&event);
+            return print_json_line(&mut io::stdout(), &event);
         }
         let is_test = scheduler.look(|progress| progress.standing.test.is_some());
         let text = how_long(per_hour, hours, is_test);

@@ -13,7 +13,7 @@ use clap::Args;
 use crate::common::conditions::AsOptions;
 use crate::common::here::About;
 use crate::common::screen;
-use crate::common::{Done, Failure};
+use crate::common::{Done, Failure, print_json_line};
 use crate::series::bars::{self, certainty};
 use crate::series::counts;
 use crate::series::gauntlet::conclude;
@@ -148,7 +148,8 @@ pub fn run(options: &SprtOptions) -> Done {
     if options.series.run.json {
         let header = ready.scheduler.header();
         let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
-        series::print_json(&json::SprtResult { state, decision: word, complete: end != SeriesEnd::Stopped })?;
+        let result = json::SprtResult { state, decision: word, complete: end != SeriesEnd::Stopped };
+        print_json_line(&mut io::stdout(), &result)?;
     } else {
         report(options, &ready, word)?;
     }

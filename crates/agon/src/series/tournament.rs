@@ -117,7 +117,7 @@ pub fn run(options: &TournamentOptions) -> Done {
             tables: &tables,
         };
         formats::complete(&mut result, &ready);
-        series::print_json(&result)?;
+        common::print_json_line(&mut io::stdout(), &result)?;
     } else {
         report(&ready, &tables)?;
     }

@@ -19,7 +19,7 @@ use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
-use crate::serve::look::{rated_cells, rated_table};
+use crate::serve::look::{rated_cells, rated_table, sound};
 use crate::serve::{going, json, now, runtime};
 
 /// Examples for the help.
@@ -65,7 +65,7 @@ pub fn verify(options: &VerifyOptions) -> Done {
     } else {
         told(&mut out, &report)?;
     }
-    if report.wrong.is_empty() { Ok(()) } else { Err(Failure::Check) }
+    sound(&report.wrong)
 }
 
 /// Whether a file begins like an archive.
@@ -183,7 +183,7 @@ pub fn restore(file: &Path, dir: &Path, as_json: bool) -> Done {
     let mut out = io::stdout().lock();
     if as_json {
         common::print_json(&mut out, &json::Restored { dir, objects: kept.objects, found: &found })?;
-        return if found.is_empty() { Ok(()) } else { Err(Failure::Check) };
+        return sound(&found);
     }
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
@@ -245,12 +245,12 @@ pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool, as_json: bool) ->
     for line in &found {
         writeln!(out, "  {}", harmless(line))?;
     }
-    if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
+    sound(&found)
 }
 
 fn told_moved(out: &mut impl io::Write, moved: &json::Moved<'_>) -> Done {
     common::print_json(out, moved)?;
-    if moved.found.is_empty() { Ok(()) } else { Err(Failure::Check) }
+    sound(moved.found)
 }
 
 /// Asks whether what is at the target of a move may go.

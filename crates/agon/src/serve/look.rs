@@ -37,7 +37,7 @@ pub fn fsck(dir: &Path, replays: bool, as_json: bool) -> Done {
     let mut out = io::stdout().lock();
     if as_json {
         common::print_json(&mut out, &json::FoundDamage { name: contest.title(), replays, found: &found })?;
-        return if found.is_empty() { Ok(()) } else { Err(Failure::Check) };
+        return sound(&found);
     }
     if found.is_empty() {
         let more = if replays { ", and every match agrees with its replay" } else { "" };
@@ -53,6 +53,11 @@ pub fn fsck(dir: &Path, replays: bool, as_json: bool) -> Done {
         agon_contest::journal::count(found.len(), "finding", "findings")
     )?;
     Err(Failure::Check)
+}
+
+/// Whether a check has found nothing.
+pub fn sound(found: &[String]) -> Done {
+    if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
 fn summary(out: &mut impl io::Write, dir: &Path, status: &ContestStatus) -> io::Result<()> {

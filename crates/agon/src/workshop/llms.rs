@@ -1,7 +1,6 @@
 //! `agon docs --llms`: the guide, or all that a bot of one game needs, as one text with an index, for a program that reads.
 
 use agon_bot::advised::NextCommand;
-use agon_bot::manifest::{self, Manifest};
 use agon_game::{GameInfo, Starter, Transport};
 
 use crate::author::agents;
@@ -33,7 +32,7 @@ pub(super) fn guide(pages: &[Page]) -> (&'static str, String) {
 pub(super) fn of_game(pages: &[Page], game: &'static GameInfo) -> Result<(&'static str, String), Failure> {
     let rules = format!("{}-rules", game.name);
     let page = |name: &str| pages.iter().find(|page| page.name == name).map(part);
-    let mut parts = vec![begin(game)?];
+    let mut parts = vec![begin(game)];
     let own = [page(game.name), page(&rules), Some(listed(game)?)];
     parts.extend(own.into_iter().flatten());
     parts.extend((game.transport == Transport::Script).then(|| page("scripts")).flatten());
@@ -57,7 +56,7 @@ fn part(page: &Page) -> Part {
 }
 
 /// How to begin: the languages, and what the folder of a bot says to programs.
-fn begin(game: &'static GameInfo) -> Result<Part, Failure> {
+fn begin(game: &'static GameInfo) -> Part {
     let first = game.starters.first();
     let languages: Vec<&str> = game.starters.iter().map(|starter| starter.language.name()).collect();
     let mut text = format!(
@@ -71,18 +70,16 @@ fn begin(game: &'static GameInfo) -> Result<Part, Failure> {
             "\nThe folder holds {}, which says this (here for {}):\n\n{}",
             agents::FILE,
             starter.language.title(),
-            quoted(game, starter)?
+            quoted(game, starter)
         );
     }
-    Ok(Part { name: "begin", text })
+    Part { name: "begin", text }
 }
 
 /// The file of a starter for programs, one level below this text's headings.
-fn quoted(game: &GameInfo, starter: &Starter) -> Result<String, Failure> {
-    let manifest = starter.files.iter().find(|file| file.0 == manifest::FILE);
-    let manifest = Manifest::parse(manifest.map_or("", |file| file.1)).map_err(Failure::own)?;
-    let text = agents::text(game, starter, &manifest);
-    Ok(text.lines().map(|line| format!("{}{line}\n", if line.starts_with('#') { "#" } else { "" })).collect())
+fn quoted(game: &GameInfo, starter: &Starter) -> String {
+    let text = agents::text(game, starter);
+    text.lines().map(|line| format!("{}{line}\n", if line.starts_with('#') { "#" } else { "" })).collect()
 }
 
 /// What `agon games GAME` lists.
