@@ -1,6 +1,5 @@
 //! The project's chores: `cargo xtask test` runs every check, `cargo xtask dist` packs the program.
 
-mod carry;
 mod dist;
 mod fuzz;
 mod lean;
@@ -57,10 +56,7 @@ cargo xtask release [--target x86_64|aarch64|all] [--out FOLDER] [--again]
 
 cargo xtask try-out [ARCHIVE]
     Tries the archive of this machine's kind in two roots, Debian's smallest and one of busybox and musl: install, play, a
-    contest with a worker, uninstall. Needs root, and debootstrap, busybox-static and musl-tools.
-
-cargo xtask carry-over BACKUP NEW
-    Makes the folder NEW of a contest from a backup that an agon from before the first release wrote.";
+    contest with a worker, uninstall. Needs root, and debootstrap, busybox-static and musl-tools.";
 
 fn main() -> ExitCode {
     // What this program handles, its children take as usual, and tests send Ctrl-C to theirs. A background job of a
@@ -78,7 +74,6 @@ fn main() -> ExitCode {
         Some("release") => release::run(&root(), &arguments[1..]),
         Some("try-out") => tried::run(&root(), &arguments[1..]),
         Some("lines") => lines::run(&root()),
-        Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.
         Some("lean") => lean::run(&root()),
         Some("browsers") => web::browsers(),

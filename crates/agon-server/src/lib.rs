@@ -77,6 +77,9 @@ pub enum ServerError {
     /// The organiser's mistake: a sentence saying what.
     #[error("{0}")]
     Wrong(String),
+    /// There is no contest where one was named: a sentence saying so.
+    #[error("{0}")]
+    Missing(String),
 }
 
 /// What a contest is founded on.

@@ -39,7 +39,7 @@ pub const PLACING: u64 = agon_ladder::PLACED;
 /// When there is none.
 pub async fn look(folder: &Path) -> Result<(ContestStore, ContestRow), ServerError> {
     let none = || {
-        ServerError::Wrong(format!(
+        ServerError::Missing(format!(
             "{}: there is no contest in it; `{}` starts one",
             folder.display(),
             NextCommand::ServeNew.at(folder)

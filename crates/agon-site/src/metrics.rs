@@ -174,7 +174,9 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let going = store.now().await?;
     let board = site.server.board().await.map_err(|error| match error {
         agon_server::ServerError::Store(error) => error,
-        agon_server::ServerError::Wrong(why) => StoreError::Damaged(why),
+        agon_server::ServerError::Wrong(why) | agon_server::ServerError::Missing(why) => {
+            StoreError::Damaged(why)
+        }
     })?;
 
     let mut matches = text.named("agon_matches", Is::Gauge, "Matches by their state.");

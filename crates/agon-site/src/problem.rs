@@ -163,7 +163,7 @@ impl From<StoreError> for Refused {
 impl From<ServerError> for Refused {
     fn from(error: ServerError) -> Self {
         match error {
-            ServerError::Wrong(why) => Self::wrong(why),
+            ServerError::Wrong(why) | ServerError::Missing(why) => Self::wrong(why),
             ServerError::Store(error) => error.into(),
         }
     }

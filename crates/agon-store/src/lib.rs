@@ -93,8 +93,8 @@ pub enum StoreError {
     },
     /// The database was made before the first release, in a form that this program does not read.
     #[error(
-        "this contest was written by an agon from before the first release: make a backup with that one (`agon serve backup`), and carry it \
-         over with `cargo xtask carry-over BACKUP NEW` of this one's source"
+        "this contest was written by an agon from before the first release, and this one does not read it: play it to its end with that one, \
+         which also exports it (`agon serve export`)"
     )]
     Earlier,
     /// The database holds something impossible.

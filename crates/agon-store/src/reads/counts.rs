@@ -16,7 +16,7 @@ pub struct Counts {
     pub dead: i64,
     /// Dead ones with a bot that could not be made ready, for which only its author is at fault.
     pub unfit: i64,
-    /// In the log.
+    /// Rows of the log: results, and decisions about them.
     pub sealed: i64,
     /// Tries that were void, lost, or did not match their replay.
     pub wasted: i64,

@@ -386,14 +386,14 @@ async fn of_who_is_deleted_a_number_is_left() {
 
 /// A contest of the form that an entrant and its bot had before the first release is refused, and stays as it is.
 #[tokio::test]
-async fn a_contest_from_before_the_first_release_is_refused_with_the_way_over() {
+async fn a_contest_from_before_the_first_release_is_refused_and_stays_as_it_is() {
     let folder = common::folder();
     Store::open(folder.path()).await.expect("opens").close().await;
     let mut conn = sqlx::AnyConnection::connect(&common::url(folder.path())).await.expect("opens");
     conn.execute("CREATE TABLE bots (id BIGINT NOT NULL)").await.expect("as then");
     for _ in 0..2 {
         let Err(error) = Store::open(folder.path()).await else { panic!("it is of another form") };
-        assert!(error.to_string().contains("`cargo xtask carry-over BACKUP NEW`"), "{error}");
+        assert!(error.to_string().contains("play it to its end with that one"), "{error}");
     }
 }
 

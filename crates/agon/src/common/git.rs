@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use agon_bot::words::{typed, typed_path};
 use agon_bot::{BotName, NameKind, build};
 
 /// The prefix of such names.
@@ -119,8 +120,9 @@ fn submodules(top: &Path, commit: &str, tree: &Path, depth: usize) -> Result<(),
         let missing = |why: &str| {
             format!(
                 "its submodule `{path}` is not here ({why}), and without it this would be another bot; fetch it: git -C {} submodule \
-                 update --init --recursive -- {path}",
-                top.display()
+                 update --init --recursive -- {}",
+                typed_path(top),
+                typed(path)
             )
         };
         if normal(Path::new(path)).is_none() || depth == DEEPEST || !own.join(".git").exists() {

@@ -4,7 +4,7 @@
 //! To the referee the seat is a bot that talks in lines: a small process of this program, which passes both directions on.
 //! What is shown comes from a second session, which is told only what was played.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -27,6 +27,9 @@ use crate::replay::json::Board;
 
 /// A question is complete when nothing follows for this long: no person answers faster.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// The longest line of an answer, in bytes: more is no answer in any game.
+const LONGEST: usize = 1 << 20;
 
 /// The hidden subcommand of this program that passes on both directions of a conversation.
 pub const SUBCOMMAND: &str = "--pass-both";
@@ -105,7 +108,7 @@ impl SteppedSeat {
 
     /// Shows each question, and passes on what is answered, until one side ends.
     fn converse(&self, stream: &UnixStream) -> Done {
-        let mut input = io::stdin().lock().lines();
+        let mut input = io::stdin().lock();
         while asked(stream)? {
             // What follows an answer, such as the end of a match, is no question.
             if !self.with(|now| !now.answered && now.session.deciding().contains(now.seat)) {
@@ -113,9 +116,9 @@ impl SteppedSeat {
             }
             self.with(Now::show)?;
             loop {
-                let Some(line) = input.next().transpose()? else { return Ok(()) };
-                let is_whole = self.with(|now| now.is_whole(line.as_bytes()));
-                (&*stream).write_all(format!("{line}\n").as_bytes())?;
+                let Some(line) = next_line(&mut input)? else { return Ok(()) };
+                let is_whole = self.with(|now| now.is_whole(&line));
+                (&*stream).write_all(&[&line[..], b"\n"].concat())?;
                 if is_whole {
                     break;
                 }
@@ -161,6 +164,20 @@ impl Observer for SteppedSeat {
     }
 }
 
+/// The next line without its end; none at the end of the input, and after a line that is too long.
+fn next_line(input: &mut impl io::BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    input.take(LONGEST as u64 + 1).read_until(b'\n', &mut line)?;
+    if line.len() > LONGEST {
+        eprintln!("error: a line of more than {LONGEST} bytes is no answer: the seat is left");
+        return Ok(None);
+    }
+    let had_any = !line.is_empty();
+    line.pop_if(|last| *last == b'\n');
+    line.pop_if(|last| *last == b'\r');
+    Ok(had_any.then_some(line))
+}
+
 /// Waits until something was asked, and nothing follows for a moment; false when nothing more will come.
 pub fn asked(from: impl AsFd) -> io::Result<bool> {
     let mut buffer = [0; 64 << 10];
@@ -198,5 +215,22 @@ fn copy(mut from: impl io::Read, mut to: impl io::Write) -> io::Result<()> {
             0 => return Ok(()),
             length => to.write_all(&buffer[..length]).and_then(|()| to.flush())?,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_never_ends_is_not_kept() {
+        let mut input = io::Cursor::new(b"0 WAIT\r\n\nlast".to_vec());
+        let mut next = || next_line(&mut input).expect("read");
+        assert_eq!(
+            [next(), next(), next(), next()].map(|line| line.map(|line| line.len())),
+            [Some(6), Some(0), Some(4), None]
+        );
+        let mut endless = io::BufReader::new(io::repeat(b'x'));
+        assert_eq!(next_line(&mut endless).expect("read"), None);
     }
 }

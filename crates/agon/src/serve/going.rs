@@ -333,7 +333,7 @@ fn watch(
             let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
             tracing::info!(rows = upto, blocks, per_minute = rate.round(), "results");
             if !options.quiet && upto > before {
-                writeln!(out, "{upto} results in the log, {blocks} whole blocks rated, {rate:.0} a minute")?;
+                writeln!(out, "{upto} rows in the log, {blocks} whole blocks rated, {rate:.0} a minute")?;
                 out.flush()?;
             }
             (told, before) = (Instant::now(), upto);

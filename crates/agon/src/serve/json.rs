@@ -288,7 +288,7 @@ pub(crate) struct Restored<'a> {
 pub(crate) struct Exported<'a> {
     #[cfg_attr(test, ts(type = "string"))]
     pub file: &'a Path,
-    /// Results in the log.
+    /// Rows of the log: results, and decisions about them.
     #[cfg_attr(test, ts(type = "number"))]
     pub rows: i64,
     /// The size of the file.

@@ -76,7 +76,7 @@ fn is_archive(file: &Path) -> bool {
 
 fn told(out: &mut impl io::Write, report: &ArchiveReport) -> Done {
     let screen = screen::output();
-    writeln!(out, "{} · {} results in the log", harmless(&report.name), report.rows)?;
+    writeln!(out, "{} · {} rows in the log", harmless(&report.name), report.rows)?;
     if !report.table.places.is_empty() {
         writeln!(out, "\n{}", places(report).text(screen::room()))?;
     }
@@ -134,7 +134,7 @@ pub fn export(dir: &Path, file: &Path, reveal: bool, as_json: bool) -> Done {
         let told = json::Exported { file, rows: report.rows, bytes: bytes(file), revealed: reveal };
         return common::print_json(&mut out, &told);
     }
-    writeln!(out, "{}: {} results in the log, {}", file.display(), report.rows, size(file))?;
+    writeln!(out, "{}: {} rows in the log, {}", file.display(), report.rows, size(file))?;
     if !reveal {
         writeln!(
             out,

@@ -74,7 +74,7 @@ fn summary(out: &mut impl io::Write, dir: &Path, status: &ContestStatus) -> io::
     writeln!(out, "{} · {}{paused}", harmless(contest.title()), contest.game)?;
     clocks::tell(out, dir, &status.clocks)?;
     let mut parts = vec![
-        agon_contest::journal::count(usize::try_from(counts.sealed).unwrap_or(0), "result", "results")
+        agon_contest::journal::count(usize::try_from(counts.sealed).unwrap_or(0), "row", "rows")
             + " in the log",
     ];
     let mut add = |count: i64, one: &str, more: &str| match count {

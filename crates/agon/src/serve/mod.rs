@@ -398,6 +398,7 @@ impl From<ServerError> for Failure {
     fn from(error: ServerError) -> Self {
         match error {
             ServerError::Wrong(why) => Self::Usage(why),
+            ServerError::Missing(why) => ErrorCode::NotFound.of(why),
             ServerError::Store(StoreError::Wrong(why)) => Self::Usage(why),
             ServerError::Store(
                 error

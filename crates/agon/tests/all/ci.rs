@@ -346,7 +346,11 @@ fn a_submodule_that_is_not_fetched_is_no_verdict() {
     let ran = sample.run(&["--base", "play", "--games", "2"]);
     assert_eq!((ran.code, &ran.json["decision"]), (Some(3), &Value::Null), "{}", ran.said);
     assert!(ran.first_line() == "## Not decided: agon or the machine failed at sprt", "{}", ran.summary);
-    assert!(ran.summary.contains("submodule update --init"), "{}", ran.summary);
+    assert!(
+        ran.summary.contains("submodule update --init --recursive -- 'bots/my bot/weights'"),
+        "{}",
+        ran.summary
+    );
 }
 
 #[test]

@@ -463,6 +463,8 @@ fn wrong_use_is_said_in_a_sentence() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
         assert!(err(&output).contains(wanted), "{arguments:?}: {}", err(&output));
     }
+    let missing = agon(place, &["serve", "status", "nowhere", "--json"]);
+    assert!(out(&missing).contains(r#""code":"not-found""#), "{}", out(&missing));
     // No contest is founded if its site cannot open.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("bound").port().to_string();
