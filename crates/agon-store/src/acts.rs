@@ -16,7 +16,7 @@ pub mod contest;
 pub mod enrol;
 pub mod expire;
 pub mod factor;
-mod held;
+pub(crate) mod held;
 pub mod lease;
 pub mod mail;
 pub mod people;

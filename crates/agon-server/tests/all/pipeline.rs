@@ -262,15 +262,15 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
             let wrong = Wish { map, seat, ..wish(two) };
             assert!(world.server.ask(OwnBot::Version(one), wrong, world.now).await.is_err(), "{map} {seat}");
         }
-        // Twenty within an hour, and the refusal says when there is room again.
-        for _ in 3..20 {
+        // Sixty within an hour, and the refusal says when there is room again.
+        for _ in 3..60 {
             let asked = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
             assert!(matches!(asked, MatchRequested::Planned(_)), "{asked:?}");
         }
         let many = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
         let quota = world.server.store().quota(ann, world.now).await.expect("read").asked_an_hour;
         let MatchRequested::TooMany(until) = many else { panic!("{many:?}") };
-        assert_eq!((quota.used, quota.until), (20, Some(until)));
+        assert_eq!((quota.used, quota.until), (60, Some(until)));
         for _ in 0..40 {
             world.play(8).await;
         }

@@ -70,7 +70,7 @@ impl Wanted {
 
 /// How much a team may still ask for: the sentence, and whether there is room.
 fn room(ask: &Visit, quota: Option<&Allowances>) -> (String, bool) {
-    let most = agon_store::acts::asked::MOST_ASKED;
+    let most = ask.settings.held.asked_an_hour;
     let Some(used) = quota.map(|quota| quota.asked_an_hour) else {
         return (format!("Up to {most} challenges and drafts an hour."), true);
     };

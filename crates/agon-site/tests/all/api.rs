@@ -302,6 +302,7 @@ async fn what_is_wrong_is_said_in_a_sentence() {
 async fn what_a_team_may_do_ends_and_begins_again() {
     let world = World::new().await;
     let mut ann = somebody(&world, "Ann").await;
+    world.set(&[("asked_an_hour", "20")]).await;
     for n in 0..20 {
         let answer = send(&mut ann, "/api/v1/draft?name=bot.py", format!("print({n})").as_bytes()).await;
         assert_eq!(answer.status, 200, "{}", answer.text());

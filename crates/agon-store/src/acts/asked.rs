@@ -7,8 +7,8 @@ use crate::backend::Conn;
 use crate::reads::quota;
 use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, Time, VersionId, VersionState};
 
-/// How many challenges and drafts together an entrant may request within an hour.
-pub const MOST_ASKED: i64 = 20;
+/// The most challenges and drafts within an hour that an organiser may allow a team.
+pub const MOST_ASKED: u32 = 1_000;
 /// How many bytes the drafts of an entrant may have together while they are kept: 20 of the largest.
 pub const MOST_DRAFT_BYTES: i64 = 400 << 20;
 /// An hour, in milliseconds.

@@ -5,10 +5,11 @@ use sqlx::AssertSqlSafe;
 
 use super::{VERSION, VERSIONS, VersionRow, version};
 use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
+use crate::acts::held;
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError,
+    ContestId, ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError,
     Time, VersionId, VersionState,
 };
 
@@ -368,6 +369,11 @@ impl Store {
 
 /// What an entrant may still do: the same rules for displaying it and for the acts that it limits.
 pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Allowances, StoreError> {
+    let contest: i64 = sqlx::query_scalar("SELECT contest_id FROM entrants WHERE id = $1")
+        .bind(entrant.0)
+        .fetch_one(&mut *conn)
+        .await?;
+    let most_asked = held::settings(conn, ContestId(contest)).await?.asked_an_hour.clamp(1, MOST_ASKED);
     let uploads: Vec<i64> = sqlx::query_scalar(
         "SELECT v.received_ms FROM versions v WHERE v.entrant_id = $1 AND v.n > 0 \
          AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
@@ -376,9 +382,9 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     .bind(now.0 - DAY_MS)
     .fetch_all(&mut *conn)
     .await?;
-    let asked: Vec<i64> = sqlx::query_scalar(
-        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT 100",
-    )
+    let asked: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(format!(
+        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT {MOST_ASKED}",
+    )))
     .bind(entrant.0)
     .bind(now.0 - HOUR_MS)
     .fetch_all(&mut *conn)
@@ -399,6 +405,6 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
         uploads_an_hour: used(&uploads, MOST_AN_HOUR, HOUR_MS),
         uploads_a_day: used(&uploads, MOST_A_DAY, DAY_MS),
         bytes: AllowanceUse { used: bytes, most: MOST_BYTES, until: None },
-        asked_an_hour: used(&asked, MOST_ASKED, HOUR_MS),
+        asked_an_hour: used(&asked, most_asked.into(), HOUR_MS),
     })
 }
