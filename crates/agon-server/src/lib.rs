@@ -22,6 +22,7 @@ pub mod rulings;
 pub mod settings;
 pub mod sight;
 pub mod status;
+pub mod texts;
 pub mod trials;
 pub mod uploads;
 pub mod watched;
@@ -63,7 +64,7 @@ use settings::FileSettings;
 
 pub use agon_stats::METHOD;
 pub use inside::Inside;
-pub use sight::Board;
+pub use sight::{Board, changed_rules};
 pub use status::ContestStatus;
 pub use tick::Ticked;
 pub use uploads::{Drafted, Upload, UploadOutcome, Wish};

@@ -30,6 +30,7 @@ pub mod settings;
 pub mod start;
 pub mod suspend;
 pub mod teams;
+pub mod texts;
 pub mod told;
 pub mod trial;
 pub mod version;
@@ -37,7 +38,7 @@ pub mod worker;
 
 pub use again::{Compare, ForgetAgains, LetPlayOn, PauseWorker, PlayAgain};
 pub use annul::{Annul, WhatAgain};
-pub use asked::{ForgetDrafts, MatchRequested, OwnBot, Release, RequestMatch};
+pub use asked::{AskedBot, ForgetDrafts, MatchRequested, Release, RequestMatch};
 pub use batch::{JudgeAll, PostAll};
 pub use building::{Building, RecordBuild};
 pub use clocks::{ConfirmClock, DoubtClock, TrustClock};
@@ -61,6 +62,7 @@ pub use settings::{ChangeSettings, SeatBosses, SeeServer, SettingsReply, TakeInS
 pub use start::Start;
 pub use suspend::{Lift, Suspend};
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, TeamMade, Withdraw};
+pub use texts::{HandInText, KeepText, NoteText, TellText, TextReply};
 pub use told::CountTold;
 pub use trial::{Decline, KeepVerdict};
 pub use version::{Add, Added, Demote, Promote, Return};

@@ -36,6 +36,25 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
         true => format!("<meta name=\"agon-engine\" content=\"/{}\">\n", agon_module::NAME),
         false => String::new(),
     };
+    format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Agon</title>
+{engine}<link rel="icon" href="/icon.svg" type="image/svg+xml">
+{}</head>
+<body><noscript>The viewer needs JavaScript.</noscript></body>
+</html>
+"#,
+        head("")
+    )
+});
+
+/// The tags that load the app, for the head of a page; its parts are below `root`.
+pub fn head(root: &str) -> String {
     let named = |name: &str, ending: &str| {
         PARTS.iter().find(|part| part.name.starts_with(name) && part.name.ends_with(ending))
     };
@@ -47,26 +66,13 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
     let ahead: String = PARTS
         .iter()
         .filter(needed)
-        .map(|part| format!("<link rel=\"modulepreload\" href=\"/parts/{}\">\n", part.name))
+        .map(|part| format!("<link rel=\"modulepreload\" href=\"{root}/parts/{}\">\n", part.name))
         .collect();
     format!(
-        r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Agon</title>
-{engine}<script type="module" async src="/parts/{early}"></script>
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/parts/{style}">
-{ahead}<script type="module" src="/parts/{script}"></script>
-</head>
-<body><noscript>The viewer needs JavaScript.</noscript></body>
-</html>
-"#
+        "<script type=\"module\" async src=\"{root}/parts/{early}\"></script>\n<link rel=\"stylesheet\" href=\"{root}/parts/{style}\">\n\
+         {ahead}<script type=\"module\" src=\"{root}/parts/{script}\"></script>\n"
     )
-});
+}
 
 /// The engines as a script that puts them where pages opened as files find them.
 pub fn engine_script() -> String {

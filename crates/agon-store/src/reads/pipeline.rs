@@ -96,6 +96,8 @@ pub struct AskedMatch {
     /// The map, from 0.
     pub map: i64,
     pub seed: i64,
+    /// Rules of its own, as JSON.
+    pub rules: Option<String>,
     pub state: MatchState,
     /// How it ended.
     pub outcome: Option<MatchResult>,
@@ -262,18 +264,28 @@ impl Store {
     /// # Errors
     /// Database errors.
     pub async fn asked(&self, entrant: EntrantId, game: MatchId) -> Result<Option<AskedMatch>, StoreError> {
-        type Row =
-            (String, i64, i64, i64, String, Option<String>, Option<String>, Option<String>, Option<String>);
+        type Row = (
+            String,
+            i64,
+            i64,
+            i64,
+            Option<String>,
+            String,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+        );
         let row: Option<Row> = sqlx::query_as(
-            "SELECT b.kind, b.made_ms, b.map, b.seed, m.state, m.outcome, m.replay_sha, a.why, a.how FROM matches m \
-             JOIN blocks b ON b.id = m.block_id LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-             WHERE m.id = $1 AND b.asked_by = $2",
+            "SELECT b.kind, b.made_ms, b.map, b.seed, r.rules, m.state, m.outcome, m.replay_sha, a.why, a.how FROM matches m \
+             JOIN blocks b ON b.id = m.block_id LEFT JOIN own_rules r ON r.block_id = b.id \
+             LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt WHERE m.id = $1 AND b.asked_by = $2",
         )
         .bind(game.0)
         .bind(entrant.0)
         .fetch_optional(&self.reader)
         .await?;
-        let Some((kind, asked, map, seed, state, outcome, replay, why, how)) = row else { return Ok(None) };
+        let Some((kind, asked, map, seed, rules, state, outcome, replay, why, how)) = row else { return Ok(None) };
         let seats: Vec<i64> =
             sqlx::query_scalar("SELECT version_id FROM seats WHERE match_id = $1 ORDER BY seat")
                 .bind(game.0)
@@ -285,6 +297,7 @@ impl Store {
             asked: Time(asked),
             map,
             seed,
+            rules,
             state: MatchState::of(&state)?,
             outcome: outcome.as_deref().map(super::read).transpose()?,
             replay: replay.map(|sha| sha.parse()).transpose().map_err(StoreError::Damaged)?,
