@@ -26,8 +26,8 @@ pub mod problem;
 mod words;
 
 pub use code::{
-    CodeFile, CodeLimits, CodeNumber, CodeOpponent, CodePreset, CodeStarter, KeptAs, KeptText, TextEntry, TextHandedIn, TextRuns,
-    TextToHandIn, TextToKeep, TextToRun, Workbench,
+    CodeFile, CodeLimits, CodeNumber, CodeOpponent, CodePreset, CodeStarter, KeptAs, KeptText, TextEntry,
+    TextHandedIn, TextRuns, TextToHandIn, TextToKeep, TextToRun, Workbench,
 };
 pub use contest::Contest;
 pub use ladder::{Best, COLUMNS, Figure, Ladder, LadderColumn, LadderRow, VersionRating};

@@ -283,7 +283,8 @@ pub(crate) fn job(
     if leased.void_by.is_empty() {
         disturbed.clear();
     }
-    let handed_in = || leased.seats.iter().filter_map(|id| versions.get(id)).filter(|own| own.builtin.is_none());
+    let handed_in =
+        || leased.seats.iter().filter_map(|id| versions.get(id)).filter(|own| own.builtin.is_none());
     let team = handed_in().next().map(|own| &own.entrant);
     let ground = leased.rules.as_ref().map(read::<ChangedGround>).transpose()?;
     Ok(Job {

@@ -47,8 +47,7 @@ pub async fn judge(
                 let PostedMatch { attempt, kind, map, seed, rules, seats, .. } = result;
                 let judged = match serde_json::from_str(&result.result) {
                     Ok(observed) => {
-                        let leased =
-                            Leased { attempt, kind, map, seed, rules, seats, void_by: Vec::new() };
+                        let leased = Leased { attempt, kind, map, seed, rules, seats, void_by: Vec::new() };
                         judge_replay(&table, replay, &leased, observed, &versions)?
                     }
                     Err(_) => Err("its report cannot be read".to_owned()),

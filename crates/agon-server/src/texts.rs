@@ -4,13 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use agon_store::acts::{
-    AskedBot, HandInText, KeepText, MatchRequested, NoteText, TellText, TextReply,
-};
+use agon_store::acts::{AskedBot, HandInText, KeepText, MatchRequested, NoteText, TellText, TextReply};
 use agon_store::reads::{Ended, Eyes, SeatOutcome, StoredMatch};
 use agon_store::{
-    Cause, EntrantId, Incoming, Kind, MatchId, MatchState, OwnVersion, StoreError, TextId, TextOwner, TextRow,
-    Time, VersionId,
+    Cause, EntrantId, Incoming, Kind, MatchId, MatchState, OwnVersion, StoreError, TextId, TextOwner,
+    TextRow, Time, VersionId,
 };
 use agon_worker::{pack, unpack};
 use base64::Engine as _;
@@ -61,7 +59,9 @@ impl BotFiles {
             let shown: String = path.chars().filter(|sign| !sign.is_control()).take(60).collect();
             let place = unpack::place_of(Path::new(&path)).map_err(TextRefusal::Wrong)?;
             if path.len() > LONGEST_NAME || place.is_none_or(|place| place.to_str() != Some(&path)) {
-                return Err(TextRefusal::Wrong(format!("`{shown}` is not a path that a bot's file can have")));
+                return Err(TextRefusal::Wrong(format!(
+                    "`{shown}` is not a path that a bot's file can have"
+                )));
             }
             bytes += content.len();
             if own.len() == MOST_FILES || bytes > MOST_BYTES {
@@ -115,7 +115,8 @@ impl BotFiles {
             StoredFile::Bytes { base64 } => Ok((path, STANDARD.decode(base64)?)),
         };
         let all = read::<BTreeMap<String, StoredFile>>(json)?.into_iter().map(file);
-        let all = all.collect::<Result<_, base64::DecodeError>>().map_err(|error| damaged(error.to_string()))?;
+        let all =
+            all.collect::<Result<_, base64::DecodeError>>().map_err(|error| damaged(error.to_string()))?;
         Ok(Self(all))
     }
 
@@ -387,8 +388,10 @@ impl ContestServer {
         let most = (MOST_FILES, MOST_BYTES as u64);
         let work = move || unpack::files_of(&archive, is_trusted, most);
         let files = behind::compute("source", "unpacking a version", work).await?;
-        let wrong = |why: String| ServerError::Wrong(format!("v{} cannot be opened here: {why}", version.version.n));
-        BotFiles::new(files.map_err(wrong)?).map_err(|(TextRefusal::TooLarge(why) | TextRefusal::Wrong(why))| wrong(why))
+        let wrong =
+            |why: String| ServerError::Wrong(format!("v{} cannot be opened here: {why}", version.version.n));
+        BotFiles::new(files.map_err(wrong)?)
+            .map_err(|(TextRefusal::TooLarge(why) | TextRefusal::Wrong(why))| wrong(why))
     }
 }
 

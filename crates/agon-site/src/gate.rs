@@ -378,7 +378,9 @@ async fn whole(ask: &Visit, route: &Route, request: Request) -> Result<Request, 
         }
     })?;
     let bears = || match route.is_for_programs() {
-        true => head.headers.get(FORM).is_some_and(|own| secrets::same(own.to_str().unwrap_or(""), &ask.form)),
+        true => {
+            head.headers.get(FORM).is_some_and(|own| secrets::same(own.to_str().unwrap_or(""), &ask.form))
+        }
         false => bears(&bytes, &ask.form),
     };
     if !ask.form.is_empty() && !bears() {

@@ -146,7 +146,11 @@ pub fn unpack_inside(
 ///
 /// # Errors
 /// A sentence that says what is wrong with it, or with this machine.
-pub fn files_of(archive: &[u8], is_trusted: bool, most: (usize, u64)) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub fn files_of(
+    archive: &[u8],
+    is_trusted: bool,
+    most: (usize, u64),
+) -> Result<Vec<(String, Vec<u8>)>, String> {
     let failed = |error: io::Error| error.to_string();
     let form = ArchiveFormat::of(archive).ok_or("it is neither a zip nor a tar")?;
     let place = tempfile::tempdir().map_err(failed)?;
@@ -431,12 +435,18 @@ mod tests {
         let archive = archive.expect("packed");
         let mut files = files_of(&archive, true, (2, 12)).expect("read");
         files.sort();
-        assert_eq!(files, [("a/b.py".to_owned(), b"print()".to_vec()), ("c".to_owned(), b"\x7fELF\0".to_vec())]);
+        assert_eq!(
+            files,
+            [("a/b.py".to_owned(), b"print()".to_vec()), ("c".to_owned(), b"\x7fELF\0".to_vec())]
+        );
         for most in [(1, 12), (2, 11)] {
             let why = files_of(&archive, true, most).expect_err("too much");
             assert!(why.starts_with("it holds more than"), "{why}");
         }
-        assert!(files_of(&archive, false, (2, 12)).is_err_and(|why| why.contains("sandbox")), "none in a test");
+        assert!(
+            files_of(&archive, false, (2, 12)).is_err_and(|why| why.contains("sandbox")),
+            "none in a test"
+        );
         assert_eq!(files_of(b"no archive", true, (2, 12)), Err("it is neither a zip nor a tar".to_owned()));
     }
 

@@ -260,11 +260,15 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         assert_eq!(nobody.expect("answered"), MatchRequested::NotThere);
         for (map, seat) in [(9, 0), (-1, 0), (0, 2)] {
             let wrong = Wish { map, seat, ..wish(two) };
-            assert!(world.server.ask(AskedBot::Version(one), wrong, world.now).await.is_err(), "{map} {seat}");
+            assert!(
+                world.server.ask(AskedBot::Version(one), wrong, world.now).await.is_err(),
+                "{map} {seat}"
+            );
         }
         // Sixty within an hour, and the refusal says when there is room again.
         for _ in 3..60 {
-            let asked = world.server.ask(AskedBot::Version(one), wish(two), world.now).await.expect("answered");
+            let asked =
+                world.server.ask(AskedBot::Version(one), wish(two), world.now).await.expect("answered");
             assert!(matches!(asked, MatchRequested::Planned(_)), "{asked:?}");
         }
         let many = world.server.ask(AskedBot::Version(one), wish(two), world.now).await.expect("answered");

@@ -115,14 +115,9 @@ pub async fn workbench(ask: &Visit) -> Result<Workbench, Refused> {
             .map(|(path, text)| CodeFile { path: (*path).into(), text: Some((*text).into()), bytes: None })
             .collect(),
     };
-    let preset =
-        |own: &Preset| CodePreset { name: own.name.to_owned(), about: own.about.to_owned() };
+    let preset = |own: &Preset| CodePreset { name: own.name.to_owned(), about: own.about.to_owned() };
     let rules = server.terms().grounds.first().map_or("", |ground| &ground.rules);
-    let number = |own: RuleNumber| CodeNumber {
-        key: own.key,
-        title: own.title,
-        usual: own.usual,
-    };
+    let number = |own: RuleNumber| CodeNumber { key: own.key, title: own.title, usual: own.usual };
     Ok(Workbench {
         text: text.as_ref().map(told_text),
         starters: info.map_or(&[][..], |info| info.starters).iter().map(starter).collect(),
@@ -153,7 +148,8 @@ pub async fn begin(ask: Visit) -> Result<Json<Workbench>, Refused> {
 /// Keeps a text. Where a newer one was kept from elsewhere, that one is the answer.
 pub async fn keep(ask: Visit, Sent(sent): Sent<TextToKeep>) -> Result<Response, Refused> {
     count(&ask)?;
-    let note = sent.note.map(|note| note.chars().filter(|sign| !sign.is_control()).take(LONGEST_NOTE).collect());
+    let note =
+        sent.note.map(|note| note.chars().filter(|sign| !sign.is_control()).take(LONGEST_NOTE).collect());
     let files = files(&ask, sent.files).await?;
     let kept = ask.site.server.keep_text(owner(&ask)?, sent.base.map(TextId), &files, note, ask.now).await?;
     Ok(match kept {
@@ -170,7 +166,10 @@ async fn files(ask: &Visit, sent: Vec<CodeFile>) -> Result<BotFiles, Refused> {
             (Some(text), _) => files.push((file.path, text.into_bytes())),
             (None, Some(bytes)) => missing.push((file.path, bytes)),
             (None, None) => {
-                return Err(Refused::wrong(format!("`{}` has neither a text nor a size.", shown(&file.path))));
+                return Err(Refused::wrong(format!(
+                    "`{}` has neither a text nor a size.",
+                    shown(&file.path)
+                )));
             }
         }
     }
@@ -293,7 +292,9 @@ pub async fn run(ask: Visit, Sent(sent): Sent<TextToRun>) -> Result<Response, Re
 /// Hands a text in. The same request gets the same answer.
 pub async fn hand_in(ask: Visit, Sent(sent): Sent<TextToHandIn>) -> Result<Json<TextHandedIn>, Refused> {
     count(&ask)?;
-    if !(1..=LONGEST_NOTE).contains(&sent.request.chars().count()) || sent.request.chars().any(char::is_control) {
+    if !(1..=LONGEST_NOTE).contains(&sent.request.chars().count())
+        || sent.request.chars().any(char::is_control)
+    {
         return Err(Refused::wrong(format!("`request` has 1 to {LONGEST_NOTE} characters.")));
     }
     let texts = ask.site.store().texts(owner(&ask)?).await?;

@@ -16,13 +16,15 @@ pub async fn page(ask: Visit, headers: HeaderMap) -> Result<Response, Refused> {
     let begin = serde_json::to_string(&workbench(&ask).await?).map_err(|_| Refused::ours())?;
     let page = drawn(&ask, &begin).into_string();
     let html = HeaderValue::from_static("text/html; charset=utf-8");
-    let about = [(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(VIEWER))];
+    let about =
+        [(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(VIEWER))];
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     if !accepted.flat_map(|list| list.split(',')).any(|one| one.trim() == "gzip") {
         return Ok((about, page).into_response());
     }
     // Its starters are a quarter of a megabyte of program text, which packs to a tenth.
-    let packed = tokio::task::spawn_blocking(move || app::gzip(page.as_bytes())).await.map_err(|_| Refused::ours())?;
+    let packed =
+        tokio::task::spawn_blocking(move || app::gzip(page.as_bytes())).await.map_err(|_| Refused::ours())?;
     let encoding = [(header::CONTENT_ENCODING, "gzip"), (header::VARY, "accept-encoding")];
     Ok((about, encoding, packed).into_response())
 }

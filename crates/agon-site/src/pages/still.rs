@@ -60,7 +60,10 @@ pub async fn viewer_style() -> Response {
 /// A part of the viewer's app, whose name changes with it.
 pub async fn viewer_part(Path(name): Path<String>) -> Response {
     let Some(part) = Asset::find(&name) else { return Refused::nothing().into_response() };
-    packed(if part.is_style() { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" }, part.bytes())
+    packed(
+        if part.is_style() { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" },
+        part.bytes(),
+    )
 }
 
 /// The engines for the viewer's pages; nothing if the program has none.

@@ -37,8 +37,7 @@ async fn keep(browser: &mut Browser, base: Option<i64>, files: &Value) -> Answer
 
 async fn kept(browser: &mut Browser, base: Option<i64>, text: &str) -> i64 {
     let answer = keep(browser, base, &python(text)).await;
-    let kept: KeptAs = Judge::new().read("put", "/api/v1/code/text", &answer);
-    kept.id
+    serde_json::from_slice::<KeptAs>(&answer.body).unwrap_or_else(|_| panic!("{}", answer.text())).id
 }
 
 async fn list(browser: &mut Browser) -> Vec<TextEntry> {
@@ -50,7 +49,8 @@ async fn begin(browser: &mut Browser) -> Workbench {
 }
 
 fn problem(answer: &Answer) -> (u16, String) {
-    let problem: Problem = serde_json::from_slice(&answer.body).unwrap_or_else(|_| panic!("{}", answer.text()));
+    let problem: Problem =
+        serde_json::from_slice(&answer.body).unwrap_or_else(|_| panic!("{}", answer.text()));
     (answer.status, problem.detail)
 }
 
@@ -61,7 +61,8 @@ async fn a_text_is_kept_as_it_is_typed_and_its_author_alone_finds_it() {
     let empty = begin(&mut ann).await;
     assert_eq!((empty.text, empty.limits.runs.most, empty.limits.texts), (None, 60, 20));
     assert!(empty.starters[0].files.iter().any(|file| file.path == empty.starters[0].strategy));
-    let first = kept(&mut ann, None, "print(1)\n").await;
+    let answer = keep(&mut ann, None, &python("print(1)\n")).await;
+    let first = Judge::new().read::<KeptAs>("put", "/api/v1/code/text", &answer).id;
     // Within a minute the newest one is replaced; whoever has that open elsewhere writes over nothing.
     let second = kept(&mut ann, Some(first), "print(1)\nprint(2)\n").await;
     assert_eq!(list(&mut ann).await.len(), 1);
@@ -94,7 +95,10 @@ async fn a_text_is_kept_as_it_is_typed_and_its_author_alone_finds_it() {
     assert_eq!(found.note.as_deref(), Some("a note"));
     let own = kept(&mut bob, None, "print('mine')").await;
     assert_eq!((bob.get(&path).await.status, world.browser().get(&path).await.status), (404, 401));
-    for stolen in [json!({ "text": third, "against": [{ "version": 1 }] }), json!({ "text": own, "against": [{ "text": third }] })] {
+    for stolen in [
+        json!({ "text": third, "against": [{ "version": 1 }] }),
+        json!({ "text": own, "against": [{ "text": third }] }),
+    ] {
         assert_eq!(send(&mut bob, "POST", "/code/run", &stolen).await.status, 404, "{stolen}");
     }
     let stolen = json!({ "text": third, "request": "x" });
@@ -103,7 +107,8 @@ async fn a_text_is_kept_as_it_is_typed_and_its_author_alone_finds_it() {
     // A page of another site, and one without the page's token, keep nothing; a program needs none.
     later.extra.clear();
     assert_eq!(problem(&keep(&mut later, Some(fourth), &python("x")).await).0, 403);
-    later.extra = vec![("x-agon-form".into(), later.form()), ("Origin".into(), "https://evil.example".into())];
+    later.extra =
+        vec![("x-agon-form".into(), later.form()), ("Origin".into(), "https://evil.example".into())];
     assert_eq!(problem(&keep(&mut later, Some(fourth), &python("x")).await).0, 403);
     assert_eq!(keep(&mut token, Some(fourth), &python("print(6)")).await.status, 200);
     // After the account nothing is left of them.
@@ -150,7 +155,8 @@ async fn what_is_too_much_or_no_bots_file_is_refused_with_a_sentence_and_nothing
     assert_eq!((all.len(), all[0].id, all[0].lines.more), (20, base, 1));
     for n in 0..TEXTS {
         let answer = keep(&mut ann, Some(base), &python(&format!("print('{n}')"))).await;
-        base = serde_json::from_slice::<KeptAs>(&answer.body).unwrap_or_else(|_| panic!("{}", answer.text())).id;
+        base =
+            serde_json::from_slice::<KeptAs>(&answer.body).unwrap_or_else(|_| panic!("{}", answer.text())).id;
     }
     let answer = keep(&mut ann, Some(base), &python("one more")).await;
     assert_eq!((answer.status, answer.header("retry-after")), (429, Some("61")));
@@ -173,12 +179,20 @@ async fn a_text_runs_as_a_draft_and_by_other_rules_if_that_is_wanted() {
         Judge::new().read::<TextRuns>("post", "/api/v1/code/run", answer).game
     };
     let plain = run(&send(&mut ann, "POST", "/code/run", &wish(Value::Null)).await);
-    assert_eq!(run(&send(&mut ann, "POST", "/code/run", &wish(Value::Null)).await), plain, "it is that match");
+    assert_eq!(
+        run(&send(&mut ann, "POST", "/code/run", &wish(Value::Null)).await),
+        plain,
+        "it is that match"
+    );
     assert_eq!(list(&mut ann).await[0].did, None, "it is not over");
     play_some(&world, 6).await;
     let did = list(&mut ann).await[0].did.clone().expect("it is over");
     assert!(did.contains(&format!(" {}, turn ", boss.name)), "{did}");
-    assert_eq!(run(&send(&mut ann, "POST", "/code/run", &wish(Value::Null)).await), plain, "nor is it played again");
+    assert_eq!(
+        run(&send(&mut ann, "POST", "/code/run", &wish(Value::Null)).await),
+        plain,
+        "nor is it played again"
+    );
     assert_eq!(begin(&mut ann).await.limits.runs.used, 1);
     // By rules of one's own: in the match, its page, its replay, and nowhere else.
     let odd = json!({ "preset": "", "set": { "health_points": 20, "damage": "9" } });
@@ -192,11 +206,16 @@ async fn a_text_runs_as_a_draft_and_by_other_rules_if_that_is_wanted() {
         world.signed_in(account, LoginKind::Token).await
     };
     for (game, wanted) in [(plain, None), (odd, Some(says))] {
-        let told: Match = serde_json::from_slice(&token.get(&format!("/api/v1/matches/{game}")).await.body).expect("a match");
+        let told: Match = serde_json::from_slice(&token.get(&format!("/api/v1/matches/{game}")).await.body)
+            .expect("a match");
         assert_eq!(told.rules_changed.as_deref(), wanted);
     }
     let replay = Replay::read(&ann.get(&format!("/match/{odd}/replay")).await.body).expect("a replay");
-    assert!(replay.header.recipe.rules_name.ends_with(", damage=9, health_points=20"), "{:?}", replay.header.recipe);
+    assert!(
+        replay.header.recipe.rules_name.ends_with(", damage=9, health_points=20"),
+        "{:?}",
+        replay.header.recipe
+    );
     // Without the viewer in this program it says so.
     assert!([200, 501].contains(&ann.get(&format!("/match/{odd}/view")).await.status));
     for other in [&mut bob, &mut world.browser()] {
@@ -211,11 +230,31 @@ async fn a_text_runs_as_a_draft_and_by_other_rules_if_that_is_wanted() {
     play_some(&world, 6).await;
     assert!(ann.get(&format!("/match/{both}")).await.heading().contains("Ann (draft)"));
     for (wrong, status, why) in [
-        (json!({ "text": text, "against": [{ "version": boss.version }], "rules": { "set": { "health": 5 } } }), 422, "did you mean `health_points`?"),
-        (json!({ "text": text, "against": [{ "version": boss.version }], "rules": { "set": { "damage": 1000 } } }), 422, "damage"),
-        (json!({ "text": text, "against": [{ "version": boss.version }], "rules": { "preset": "golden" } }), 422, "Presets: standard"),
-        (json!({ "text": text, "against": [{ "version": boss.version }], "map": "atlantis" }), 422, "No map is called `atlantis`"),
-        (json!({ "text": text, "against": [{ "version": boss.version }], "seat": 3 }), 422, "there is no seat 3"),
+        (
+            json!({ "text": text, "against": [{ "version": boss.version }], "rules": { "set": { "health": 5 } } }),
+            422,
+            "did you mean `health_points`?",
+        ),
+        (
+            json!({ "text": text, "against": [{ "version": boss.version }], "rules": { "set": { "damage": 1000 } } }),
+            422,
+            "damage",
+        ),
+        (
+            json!({ "text": text, "against": [{ "version": boss.version }], "rules": { "preset": "golden" } }),
+            422,
+            "Presets: standard",
+        ),
+        (
+            json!({ "text": text, "against": [{ "version": boss.version }], "map": "atlantis" }),
+            422,
+            "No map is called `atlantis`",
+        ),
+        (
+            json!({ "text": text, "against": [{ "version": boss.version }], "seat": 3 }),
+            422,
+            "there is no seat 3",
+        ),
         (json!({ "text": text, "against": [{ "version": 999 }] }), 422, "must be live"),
         (json!({ "text": text, "against": [{}] }), 422, "a version or a text"),
         (json!({ "text": text, "against": [] }), 422, "Name one opponent"),
@@ -253,7 +292,9 @@ async fn a_text_is_handed_in_once_and_a_version_is_opened_again() {
     assert!(done.iter().all(|one| *one == done[0]) && done[0].n == 1, "{done:?}");
     assert_eq!(list(&mut ann).await[0].did.as_deref(), Some("handed in as v1"));
     let source = |id: i64| format!("/api/v1/versions/{id}/source");
-    let read = |answer: &Answer| -> Vec<CodeFile> { Judge::new().read("get", "/api/v1/versions/{id}/source", answer) };
+    let read = |answer: &Answer| -> Vec<CodeFile> {
+        Judge::new().read("get", "/api/v1/versions/{id}/source", answer)
+    };
     let opened = read(&ann.get(&source(done[0].version)).await);
     assert_eq!(serde_json::to_value(&opened).expect("JSON"), python("print('one')"));
     for other in [&mut bob, &mut world.browser()] {
@@ -263,7 +304,8 @@ async fn a_text_is_handed_in_once_and_a_version_is_opened_again() {
     let files = [("bot.py", &b"print('two')"[..]), ("model/weights.bin", &[0, 159, 146, 150])];
     let archive = pack::of_files(files.into_iter()).expect("packed");
     let answer = ann.upload("/upload", &[], "bot.tar", &archive).await;
-    let version = answer.header("location").and_then(|to| to.rsplit('/').next()).and_then(|id| id.parse().ok());
+    let version =
+        answer.header("location").and_then(|to| to.rsplit('/').next()).and_then(|id| id.parse().ok());
     let opened = read(&ann.get(&source(version.expect("taken in"))).await);
     let binary = json!({ "path": "model/weights.bin", "bytes": 4 });
     assert_eq!(serde_json::to_value(&opened[1]).expect("JSON"), binary);
@@ -297,11 +339,21 @@ async fn the_page_brings_what_the_app_begins_with_and_without_it_says_the_other_
     let page = ann.get("/code").await;
     let text = page.text();
     let policy = page.header("content-security-policy").expect("one");
-    assert!(policy.contains("script-src 'self' 'wasm-unsafe-eval'") && policy.contains("connect-src 'self'"), "{policy}");
-    let begins: Workbench = serde_json::from_str(between(&text, "<script type=\"application/json\">", "</script>")).expect("JSON");
+    assert!(
+        policy.contains("script-src 'self' 'wasm-unsafe-eval'") && policy.contains("connect-src 'self'"),
+        "{policy}"
+    );
+    let begins: Workbench =
+        serde_json::from_str(between(&text, "<script type=\"application/json\">", "</script>"))
+            .expect("JSON");
     assert_eq!(begins, begin(&mut ann).await);
     assert_eq!(between(&text, "<meta name=\"agon-form\" content=\"", "\""), ann.form());
-    assert!(text.contains("href=\"/draft\"") && text.contains("href=\"/upload\"") && text.contains("aria-current=\"page\">Code<"), "{text}");
+    assert!(
+        text.contains("href=\"/draft\"")
+            && text.contains("href=\"/upload\"")
+            && text.contains("aria-current=\"page\">Code<"),
+        "{text}"
+    );
     ann.extra.push(("Accept-Encoding".into(), "gzip, br".into()));
     let packed = ann.get("/code").await;
     assert_eq!(packed.header("content-encoding"), Some("gzip"));

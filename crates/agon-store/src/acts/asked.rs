@@ -125,7 +125,8 @@ impl RequestMatch {
             }
         }
         let AskedBot::Version(own) = self.own else { return Ok(true) };
-        let is_seen = self.rules.is_none() && self.against.iter().all(|one| matches!(one, AskedBot::Version(_)));
+        let is_seen =
+            self.rules.is_none() && self.against.iter().all(|one| matches!(one, AskedBot::Version(_)));
         let own = player(conn, self.contest, own).await?;
         Ok(is_seen && own.is_some_and(|(whose, state)| whose == self.entrant && state.can_play()))
     }

@@ -60,7 +60,8 @@ impl Act for KeepText {
             return Ok(TextReply::Newer);
         }
         let [since_newest, since_before] = self.lines;
-        let fresh = newest.filter(|(_, made, is_plain)| *is_plain == 1 && !Time(*made).is_past(IN_PLACE_MS, self.now));
+        let fresh = newest
+            .filter(|(_, made, is_plain)| *is_plain == 1 && !Time(*made).is_past(IN_PLACE_MS, self.now));
         let (made, lines) = match fresh {
             // Its number changes all the same: whoever has it open elsewhere has another text.
             Some((id, made, _)) => {

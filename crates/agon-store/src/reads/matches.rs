@@ -323,7 +323,8 @@ impl ContestStore {
 
 impl Store {
     async fn played(&self, row: Row, eyes: Eyes) -> Result<StoredMatch, StoreError> {
-        let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted, rules) = row;
+        let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted, rules) =
+            row;
         let outcome: Option<MatchResult> = match outcome {
             Some(text) => {
                 Some(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)

@@ -9,8 +9,8 @@ use crate::acts::held;
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestId, ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError,
-    Time, VersionId, VersionState,
+    ContestId, ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store,
+    StoreError, Time, VersionId, VersionState,
 };
 
 /// A trial in progress.
@@ -285,7 +285,9 @@ impl Store {
         .bind(entrant.0)
         .fetch_optional(&self.reader)
         .await?;
-        let Some((kind, asked, map, seed, rules, state, outcome, replay, why, how)) = row else { return Ok(None) };
+        let Some((kind, asked, map, seed, rules, state, outcome, replay, why, how)) = row else {
+            return Ok(None);
+        };
         let seats: Vec<i64> =
             sqlx::query_scalar("SELECT version_id FROM seats WHERE match_id = $1 ORDER BY seat")
                 .bind(game.0)

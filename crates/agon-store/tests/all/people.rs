@@ -2,14 +2,14 @@
 
 use agon_api::contest::SignUpWord;
 use agon_store::acts::{
-    Add, Added, Begin, ConfirmMail, DropFactor, EndSecrets, FoundContest, Invite, JoinTeam, Joined,
-    KeepText, LeaveTeam, Left, MakeLink, MakeTeam, NewCode, OfferFactor, Promote, RecordUse, RenewCodes, SetMail,
-    SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade, Tell, TextReply, TokensLeft, TokensToEnd,
-    UseCode, UseFactor, Which, Withdraw,
+    Add, Added, Begin, ConfirmMail, DropFactor, EndSecrets, FoundContest, Invite, JoinTeam, Joined, KeepText,
+    LeaveTeam, Left, MakeLink, MakeTeam, NewCode, OfferFactor, Promote, RecordUse, RenewCodes, SetMail,
+    SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade, Tell, TextReply, TokensLeft,
+    TokensToEnd, UseCode, UseFactor, Which, Withdraw,
 };
 use agon_store::{
-    AccountId, ContestId, ContestSettings, EntrantId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, TextId,
-    TextOwner, Time, VersionState,
+    AccountId, ContestId, ContestSettings, EntrantId, LinkKind, LoginId, LoginKind, Objects, Sha, Store,
+    TextId, TextOwner, Time, VersionState,
 };
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -411,7 +411,9 @@ async fn texts_are_their_authors_for_the_team_and_go_with_the_account() {
     // What was written before there was a team is the team's, and what was written for one is not another's.
     let TeamMade::New(red) = world.team(ann, "Red").await else { panic!("new") };
     assert_eq!(world.texts(ann, Some(red)).await, [first]);
-    let TextReply::Kept(second) = world.keep(ann, Some(red), Some(first), "for Red").await else { panic!("kept") };
+    let TextReply::Kept(second) = world.keep(ann, Some(red), Some(first), "for Red").await else {
+        panic!("kept")
+    };
     assert_eq!(world.texts(ann, None).await, []);
     assert_eq!(world.join(bob, "code of Red").await, Joined::In(red));
     assert_eq!(world.texts(bob, Some(red)).await, [], "nor a colleague's");
