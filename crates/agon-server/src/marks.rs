@@ -1,0 +1,488 @@
+//! Marks: one row a team, for whoever has to grade them; as CSV, and as what Gradescope reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use agon_api::{LadderRow, Marks, Milestone, Moment, TeamMarks, TeamStanding};
+use agon_ladder::{Met, Row, Table};
+use agon_stats::score_of_elo;
+use agon_store::reads::Ended;
+use agon_store::{ContestRow, ContestStore, Entrant, EntrantId, EntrantVersion, LogEntry, Sealed};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::facts::{Facts, PAGE, row_of};
+use crate::status::{self, look};
+use crate::{ContestServer, ServerError, read};
+
+/// What is counted of a version, in complete blocks that count.
+#[derive(Default)]
+struct Counted {
+    /// Won, drawn, lost.
+    matches: [u64; 3],
+    faults: BTreeMap<String, u64>,
+    /// By the number of the boss.
+    met: BTreeMap<EntrantId, Met>,
+}
+
+/// The marks of the contest in a folder, whether it is running or not; without its built-in bots if they are not wanted.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub async fn of_folder(folder: &Path, builtin: bool) -> Result<Marks, ServerError> {
+    let (store, contest) = look(folder).await?;
+    let (facts, table) = status::table(&store, &contest).await?;
+    let marks = of(&store, &contest, (&table, facts.upto), builtin).await?;
+    store.close().await;
+    Ok(marks)
+}
+
+impl ContestServer {
+    /// The marks as of the latest board; without the built-in bots if they are not wanted.
+    ///
+    /// # Errors
+    /// Store errors.
+    pub async fn marks(&self, builtin: bool) -> Result<Marks, ServerError> {
+        let board = self.board().await?;
+        of(&self.store, &self.now().await?, (&board.table, board.upto), builtin).await
+    }
+}
+
+/// The marks that go with a table, which covers the log up to this row.
+async fn of(
+    store: &ContestStore,
+    contest: &ContestRow,
+    (table, upto): (&Table, i64),
+    builtin: bool,
+) -> Result<Marks, ServerError> {
+    let (owners, versions, entrants) =
+        (store.owners().await?, store.versions().await?, store.entrants().await?);
+    let mut decided = Facts::new();
+    store.decisions().await?.iter().filter(|row| row.seq() <= upto).for_each(|row| decided.add(row));
+    let out = decided.out(&owners);
+    let all = status::lines(table, &versions, &owners, &out);
+    let bosses: Vec<LadderRow> = all.iter().filter(|line| line.boss).cloned().collect();
+    let rows = match builtin {
+        true => all,
+        // Places are counted anew among those that are left.
+        false => {
+            let teams: Vec<_> = versions.iter().filter(|version| !version.boss).cloned().collect();
+            status::lines(table, &teams, &owners, &out)
+        }
+    };
+    let of_bosses: BTreeMap<i64, EntrantId> = owners
+        .iter()
+        .filter(|(_, owner)| bosses.iter().any(|boss| boss.team == owner.0))
+        .map(|(version, owner)| (version.0, *owner))
+        .collect();
+    let wanted: BTreeSet<i64> = rows.iter().map(|row| row.rating.version).collect();
+    let out_now: BTreeSet<i64> = out.iter().map(|version| version.0).collect();
+    let counts = |block, seats: &[i64]| {
+        !decided.annulled.contains(&block) && !seats.iter().any(|seat| out_now.contains(seat))
+    };
+    let mut counted = count(store, upto, &wanted, &of_bosses, counts).await?;
+    let mut teams: Vec<TeamMarks> = Vec::new();
+    for row in rows {
+        let own = counted.remove(&row.rating.version).unwrap_or_default();
+        let entrant = entrants.iter().find(|entrant| entrant.id.0 == row.team);
+        teams.push(marked(row, own, entrant, &versions, &bosses));
+    }
+    let mut others: Vec<&Entrant> = entrants
+        .iter()
+        // Whoever was deleted is on no list any more.
+        .filter(|entrant| !entrant.boss && entrant.withdrawn.is_none())
+        .filter(|entrant| teams.iter().all(|team| team.row.team != entrant.id.0))
+        .collect();
+    others.sort_by(|one, other| one.name.cmp(&other.name));
+    for entrant in others {
+        let row = LadderRow { team: entrant.id.0, name: entrant.name.clone(), ..LadderRow::default() };
+        let mut team = marked(row, Counted::default(), Some(entrant), &versions, &bosses);
+        let own = || versions.iter().filter(|version| version.entrant == entrant.name);
+        team.standing = if own().any(|version| version.state.is_waiting() && !out.contains(&version.id)) {
+            TeamStanding::Waiting
+        } else if own().any(|version| out.contains(&version.id)) {
+            TeamStanding::Out
+        } else if own().next().is_some() {
+            TeamStanding::Failed
+        } else {
+            TeamStanding::Nothing
+        };
+        teams.push(team);
+    }
+    let bosses = bosses.into_iter().map(|boss| boss.name).collect();
+    let (contest, game) = (contest.title().to_owned(), contest.game.clone());
+    Ok(Marks { contest, game, upto, bosses, max_score: None, teams })
+}
+
+/// Reads the log once, and counts for each of these versions.
+async fn count(
+    store: &ContestStore,
+    upto: i64,
+    wanted: &BTreeSet<i64>,
+    bosses: &BTreeMap<i64, EntrantId>,
+    counts: impl Fn(i64, &[i64]) -> bool,
+) -> Result<BTreeMap<i64, Counted>, ServerError> {
+    let mut counted: BTreeMap<i64, Counted> = BTreeMap::new();
+    let mut open: BTreeMap<i64, Vec<(Row, Sealed)>> = BTreeMap::new();
+    let mut at = 0;
+    while at < upto {
+        let page = store.log(at, PAGE.min(upto - at)).await?;
+        let Some(last) = page.last().map(|row| row.seq) else { break };
+        at = last;
+        for row in &page {
+            let LogEntry::Result(sealed) = read(&row.body)? else { continue };
+            let row = row_of(&sealed);
+            if !sealed.kind.is_rated() || !counts(sealed.block, &row.versions) {
+                continue;
+            }
+            let (block, seats) = (sealed.block, row.versions.len());
+            let rows = open.entry(block).or_default();
+            rows.push((row, *sealed));
+            if rows.len() == seats
+                && let Some(mut whole) = open.remove(&block)
+            {
+                whole.sort_by_key(|(row, _)| row.rotation);
+                take_in(&mut counted, whole, wanted, bosses);
+            }
+        }
+    }
+    Ok(counted)
+}
+
+/// Counts a complete block.
+fn take_in(
+    counted: &mut BTreeMap<i64, Counted>,
+    whole: Vec<(Row, Sealed)>,
+    wanted: &BTreeSet<i64>,
+    bosses: &BTreeMap<i64, EntrantId>,
+) {
+    for (row, sealed) in &whole {
+        let firsts = row.ranks.iter().filter(|rank| **rank == 1).count();
+        for (seat, version) in row.versions.iter().enumerate().filter(|(_, own)| wanted.contains(own)) {
+            let own = counted.entry(*version).or_default();
+            let [won, drawn, lost] = &mut own.matches;
+            match row.ranks.get(seat).map(|rank| Ended::with(i64::from(*rank), firsts)) {
+                Some(Ended::Won) => *won += 1,
+                Some(Ended::Drawn) => *drawn += 1,
+                _ => *lost += 1,
+            }
+            if let Some(Some(kind)) = sealed.outcome.observed.faults.public().get(seat) {
+                *own.faults.entry(kind.clone()).or_default() += 1;
+            }
+        }
+    }
+    let rows: Vec<Row> = whole.into_iter().map(|(row, _)| row).collect();
+    for &own in rows[0].versions.iter().filter(|own| wanted.contains(own)) {
+        for other in rows[0].versions.iter().filter(|other| **other != own) {
+            if let Some(boss) = bosses.get(other) {
+                counted.entry(own).or_default().met.entry(*boss).or_default().add(&rows, own, *other);
+            }
+        }
+    }
+}
+
+/// A team with what was counted of it.
+fn marked(
+    row: LadderRow,
+    own: Counted,
+    entrant: Option<&Entrant>,
+    versions: &[EntrantVersion],
+    bosses: &[LadderRow],
+) -> TeamMarks {
+    let milestone = |boss: &LadderRow| {
+        let met = own.met.get(&EntrantId(boss.team));
+        let (games, estimate) = (met.map(Met::games).unwrap_or_default(), met.and_then(Met::estimate));
+        let in_one_group = row.rated().zip(boss.rated()).is_some_and(|(own, its)| own.group == its.group);
+        let apart = row.rating.elo.zip(boss.rating.elo).filter(|_| in_one_group);
+        Milestone {
+            boss: boss.name.clone(),
+            won: games.wins,
+            drawn: games.draws,
+            lost: games.losses,
+            share: estimate.map(|found| found.score),
+            low: estimate.map(|found| found.score_low),
+            high: estimate.map(|found| found.score_high),
+            expected: apart.map(|(own, its)| score_of_elo(own - its)),
+        }
+    };
+    let milestones = bosses.iter().filter(|boss| boss.team != row.team).map(milestone).collect();
+    let its = |version: &&EntrantVersion| version.entrant == row.name;
+    let [won, drawn, lost] = own.matches;
+    TeamMarks {
+        standing: if row.rank.is_some() { TeamStanding::Placed } else { TeamStanding::Placing },
+        members: entrant
+            .map_or_else(Vec::new, |entrant| entrant.members.iter().map(|(_, name)| name.clone()).collect()),
+        won,
+        drawn,
+        lost,
+        faults: own.faults,
+        versions: versions.iter().filter(its).count() as u32,
+        handed_in: versions.iter().filter(its).find(|version| version.n == row.n).map(|of| of.received.0),
+        milestones,
+        score: None,
+        row,
+    }
+}
+
+/// How many points a team has for which share of the points against which built-in bot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointScale {
+    goals: Vec<Goal>,
+}
+
+/// A milestone with its points.
+#[derive(Clone, Debug, PartialEq)]
+struct Goal {
+    boss: String,
+    /// From this share on, in per cent.
+    percent: f64,
+    points: f64,
+}
+
+/// The most goals of a scale.
+const MOST_GOALS: usize = 100;
+/// The most points of a goal.
+const MOST_POINTS: f64 = 1_000_000.0;
+
+impl Goal {
+    fn parse(text: &str, bosses: &[String]) -> Result<Self, String> {
+        let wrong = |why: String| format!("`{text}`: {why}");
+        let form = || wrong("write BOSS=PERCENT%:POINTS, such as greedy=60%:10".to_owned());
+        let (boss, rest) = text.split_once('=').ok_or_else(form)?;
+        let (percent, points) = rest.split_once(':').ok_or_else(form)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let percent = percent.trim();
+        let percent = number(percent.strip_suffix('%').unwrap_or(percent)).ok_or_else(form)?;
+        let points = number(points).ok_or_else(form)?;
+        let boss = boss.trim();
+        if !bosses.iter().any(|known| known == boss) {
+            let known = match bosses {
+                [] => "there is none on the ladder".to_owned(),
+                _ => format!("there are {}", bosses.join(", ")),
+            };
+            return Err(wrong(format!("no built-in bot `{boss}` is on the ladder; {known}")));
+        }
+        if !(percent > 0.0 && percent <= 100.0) {
+            return Err(wrong(format!("{percent} % is no share of points: more than 0, at most 100")));
+        }
+        if !(points > 0.0 && points <= MOST_POINTS) {
+            return Err(wrong(format!("{points} points: more than 0, at most {MOST_POINTS}")));
+        }
+        Ok(Self { boss: boss.to_owned(), percent, points })
+    }
+
+    fn name(&self) -> String {
+        format!("{} % of the points against {}", self.percent, self.boss)
+    }
+
+    /// How the team does against the bot, and whether that is enough.
+    fn reached<'a>(&self, team: &'a TeamMarks) -> (Option<&'a Milestone>, bool) {
+        let milestone = team.milestones.iter().find(|milestone| milestone.boss == self.boss);
+        let share = milestone.and_then(Milestone::decides);
+        // Six of ten are 60 %, however they are rounded.
+        (milestone, share.is_some_and(|share| share * 100.0 + 1e-9 >= self.percent))
+    }
+}
+
+impl PointScale {
+    /// The scale of a text such as `greedy=60%:10, hunter=50%:20`, where these bosses are on the ladder.
+    ///
+    /// # Errors
+    /// What is wrong with which part.
+    pub fn parse(text: &str, bosses: &[String]) -> Result<Self, String> {
+        let mut goals: Vec<Goal> = Vec::new();
+        for part in text.split(',') {
+            let goal = Goal::parse(part.trim(), bosses)?;
+            if goals.iter().any(|other| (&other.boss, other.percent) == (&goal.boss, goal.percent)) {
+                return Err(format!("`{}`: this share has its points already", part.trim()));
+            }
+            if goals.len() == MOST_GOALS {
+                return Err(format!("at most {MOST_GOALS} shares can have points"));
+            }
+            goals.push(goal);
+        }
+        Ok(Self { goals })
+    }
+
+    /// The most points that a team can have.
+    fn most(&self) -> f64 {
+        self.goals.iter().map(|goal| goal.points).sum()
+    }
+
+    fn score(&self, team: &TeamMarks) -> f64 {
+        self.goals.iter().filter(|goal| goal.reached(team).1).map(|goal| goal.points).sum()
+    }
+
+    /// Gives each team its points.
+    pub fn mark(&self, marks: &mut Marks) {
+        marks.max_score = Some(self.most());
+        for team in marks.teams.iter_mut().filter(|team| !team.row.boss) {
+            team.score = Some(self.score(team));
+        }
+    }
+
+    /// What Gradescope reads as `results.json`: each share is a test.
+    pub fn gradescope(&self, team: &TeamMarks) -> Value {
+        let test = |goal: &Goal| {
+            let (milestone, is_reached) = goal.reached(team);
+            json!({
+                "name": goal.name(),
+                "score": if is_reached { goal.points } else { 0.0 },
+                "max_score": goal.points,
+                "status": if is_reached { "passed" } else { "failed" },
+                "output": milestone.map_or_else(String::new, told),
+            })
+        };
+        let row = &team.row;
+        let mut leaderboard = vec![json!({ "name": "Points", "value": self.score(team) })];
+        leaderboard.extend(row.rank.map(|rank| json!({ "name": "Place", "value": rank, "order": "asc" })));
+        leaderboard.extend(row.rating.elo.map(|elo| json!({ "name": "Elo", "value": elo })));
+        json!({
+            "score": self.score(team),
+            "output": standing(team),
+            "tests": self.goals.iter().map(test).collect::<Vec<_>>(),
+            "leaderboard": leaderboard,
+        })
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A milestone, in a sentence.
+fn told(milestone: &Milestone) -> String {
+    let Milestone { won, drawn, lost, share, low, high, expected, .. } = milestone;
+    match (share.zip(*low).zip(*high), expected) {
+        (Some(((share, low), high)), _) => format!(
+            "{won} of {} matches won, {drawn} drawn: {} of the points (95 % interval {} to {}).",
+            won + drawn + lost,
+            percent(share),
+            percent(low),
+            percent(high)
+        ),
+        (None, Some(expected)) => {
+            format!("They have not met; their ratings predict {} of the points.", percent(*expected))
+        }
+        (None, None) => "They have not met, and their ratings are not comparable yet.".to_owned(),
+    }
+}
+
+/// How a team stands, in a sentence.
+fn standing(team: &TeamMarks) -> String {
+    let row = &team.row;
+    match (team.standing, row.places) {
+        (TeamStanding::Placed, Some([first, last])) => {
+            let place =
+                if first == last { format!("Place {first}") } else { format!("Place {first} to {last}") };
+            let elo = row.rating.elo.map_or_else(String::new, |elo| format!(", Elo {elo:+.0}"));
+            format!("{place}{elo}: version {} after {} rated matches.", row.n, row.rating.matches)
+        }
+        (TeamStanding::Placed | TeamStanding::Placing, _) => {
+            format!(
+                "No place yet: version {} has played {} of {} rated matches.",
+                row.n,
+                row.rating.matches,
+                status::PLACING
+            )
+        }
+        (TeamStanding::Waiting, _) => "Its version has not passed its check match yet.".to_owned(),
+        (TeamStanding::Failed, _) => "None of its versions passed its check match.".to_owned(),
+        (TeamStanding::Out, _) => "A ruling took it out of the ratings.".to_owned(),
+        (TeamStanding::Nothing, _) => "Nothing was handed in.".to_owned(),
+    }
+}
+
+/// A text as a field of CSV (RFC 4180): quoted where that is needed, and never a formula for a spreadsheet.
+fn field(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
+    match text.contains(['"', ',', ';', '\r', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+/// The marks as CSV: a heading and a line for each team.
+pub fn csv(marks: &Marks) -> String {
+    fn number<T: ToString>(number: Option<T>) -> String {
+        number.map_or_else(String::new, |number| number.to_string())
+    }
+    let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1}", share * 100.0));
+    let moment =
+        |at: Option<Moment>| number(at.and_then(|at| Timestamp::from_millisecond(at / 1000 * 1000).ok()));
+    let mut heading: Vec<String> = [
+        "team",
+        "members",
+        "builtin",
+        "standing",
+        "rank",
+        "place_first",
+        "place_last",
+        "elo",
+        "elo_low",
+        "elo_high",
+        "matches",
+        "won",
+        "drawn",
+        "lost",
+        "points_percent",
+        "fault_matches",
+        "faults",
+        "versions",
+        "version",
+        "newer_version",
+        "handed_in",
+        "score",
+        "max_score",
+    ]
+    .map(str::to_owned)
+    .into();
+    for boss in &marks.bosses {
+        let of_boss = ["won", "drawn", "lost", "percent", "percent_low", "percent_high", "percent_expected"];
+        heading.extend(of_boss.map(|what| field(&format!("{boss}_{what}"))));
+    }
+    let mut lines = vec![heading];
+    for team in &marks.teams {
+        let (row, rating) = (&team.row, &team.row.rating);
+        let faults: Vec<String> = team.faults.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let [first, last] = row.places.map_or([None; 2], |places| places.map(Some));
+        let mut line = vec![
+            field(&row.name),
+            field(&team.members.join("; ")),
+            if row.boss { "yes" } else { "no" }.to_owned(),
+            team.standing.word().to_owned(),
+            number(row.rank),
+            number(first),
+            number(last),
+            number(rating.elo),
+            number(rating.low),
+            number(rating.high),
+            rating.matches.to_string(),
+            team.won.to_string(),
+            team.drawn.to_string(),
+            team.lost.to_string(),
+            share(rating.points),
+            team.faults.values().sum::<u64>().to_string(),
+            field(&faults.join("; ")),
+            team.versions.to_string(),
+            number(Some(row.n).filter(|n| *n > 0)),
+            number(row.placing.filter(|n| *n != row.n)),
+            moment(team.handed_in),
+            number(team.score),
+            number(marks.max_score.filter(|_| team.score.is_some())),
+        ];
+        for boss in &marks.bosses {
+            match team.milestones.iter().find(|milestone| milestone.boss == *boss) {
+                Some(Milestone { won, drawn, lost, share: own, low, high, expected, .. }) => {
+                    line.extend([won, drawn, lost].map(ToString::to_string));
+                    line.extend([*own, *low, *high, *expected].map(share));
+                }
+                // A built-in bot does not meet itself.
+                None => line.extend([const { String::new() }; 7]),
+            }
+        }
+        lines.push(line);
+    }
+    lines.into_iter().map(|line| line.join(",") + "\r\n").collect()
+}
