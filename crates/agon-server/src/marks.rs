@@ -393,11 +393,12 @@ fn standing(team: &TeamMarks) -> String {
     }
 }
 
-/// A text as a field of CSV (RFC 4180): quoted where that is needed, and never a formula for a spreadsheet.
+/// A text as a field of CSV (RFC 4180): in one line, quoted where that is needed, and never a formula for a spreadsheet.
 fn field(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
-    match text.contains(['"', ',', ';', '\r', '\n']) {
+    let text: String = text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
+    let text = if is_formula { format!("'{text}") } else { text };
+    match text.contains(['"', ',', ';']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
     }

@@ -215,9 +215,10 @@ fn a_table_for_spreadsheets_holds_no_formula_and_keeps_every_sign() {
             "",
         ]
     );
-    for formula in ["=1", "+1", "-1", "@A1", "\t=1", "＝1"] {
+    for formula in ["=1", "+1", "-1", "@A1", "＝1", "\t=1"] {
         marks.teams[0].row.name = formula.to_owned();
-        assert!(csv(&marks).contains(&format!("\r\n'{formula},")), "{formula}");
+        let field = formula.replace('\t', " ");
+        assert!(csv(&marks).contains(&format!("\r\n'{field},")), "{formula}");
     }
 }
 
