@@ -82,7 +82,7 @@ pub struct Milestone {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// The share that their ratings predict; null while one of them is unknown.
+    /// The share that their ratings predict, at the least where one of them is open; null while it is unknown.
     pub expected: Option<f64>,
 }
 

@@ -81,31 +81,33 @@ async fn of(
         !decided.annulled.contains(&block) && !seats.iter().any(|seat| out_now.contains(seat))
     };
     let mut counted = count(store, upto, &wanted, &of_bosses, counts).await?;
+    let mut others: BTreeMap<i64, &Entrant> =
+        entrants.iter().map(|entrant| (entrant.id.0, entrant)).collect();
+    let mut of_team: BTreeMap<&str, Vec<&EntrantVersion>> = BTreeMap::new();
+    versions.iter().for_each(|version| of_team.entry(&version.entrant).or_default().push(version));
+    let versions_of = |row: &LadderRow| of_team.get(row.name.as_str()).map_or(&[][..], Vec::as_slice);
     let mut teams: Vec<TeamMarks> = Vec::new();
     for row in rows {
-        let own = counted.remove(&row.rating.version).unwrap_or_default();
-        let entrant = entrants.iter().find(|entrant| entrant.id.0 == row.team);
-        teams.push(marked(row, own, entrant, &versions, &bosses));
+        let counted = counted.remove(&row.rating.version).unwrap_or_default();
+        let (entrant, own) = (others.remove(&row.team), versions_of(&row));
+        teams.push(marked(row, counted, entrant, own, &bosses));
     }
-    let mut others: Vec<&Entrant> = entrants
-        .iter()
-        // Whoever was deleted is on no list any more.
-        .filter(|entrant| !entrant.boss && entrant.withdrawn.is_none())
-        .filter(|entrant| teams.iter().all(|team| team.row.team != entrant.id.0))
-        .collect();
+    // Whoever was deleted is on no list any more.
+    let mut others: Vec<&Entrant> =
+        others.into_values().filter(|entrant| !entrant.boss && entrant.withdrawn.is_none()).collect();
     others.sort_by(|one, other| one.name.cmp(&other.name));
     for entrant in others {
         let row = LadderRow { team: entrant.id.0, name: entrant.name.clone(), ..LadderRow::default() };
-        let mut team = marked(row, Counted::default(), Some(entrant), &versions, &bosses);
-        let own = || versions.iter().filter(|version| version.entrant == entrant.name);
-        team.standing = if own().any(|version| version.state.is_waiting() && !out.contains(&version.id)) {
+        let own = versions_of(&row);
+        let mut team = marked(row, Counted::default(), Some(entrant), own, &bosses);
+        team.standing = if own.iter().any(|own| own.state.is_waiting() && !out.contains(&own.id)) {
             TeamStanding::Waiting
-        } else if own().any(|version| out.contains(&version.id)) {
+        } else if own.iter().any(|own| out.contains(&own.id)) {
             TeamStanding::Out
-        } else if own().next().is_some() {
-            TeamStanding::Failed
-        } else {
+        } else if own.is_empty() {
             TeamStanding::Nothing
+        } else {
+            TeamStanding::Failed
         };
         teams.push(team);
     }
@@ -181,19 +183,21 @@ fn take_in(
     }
 }
 
-/// A team with what was counted of it.
+/// A team with its versions and what was counted of it.
 fn marked(
     row: LadderRow,
-    own: Counted,
+    counted: Counted,
     entrant: Option<&Entrant>,
-    versions: &[EntrantVersion],
+    versions: &[&EntrantVersion],
     bosses: &[LadderRow],
 ) -> TeamMarks {
     let milestone = |boss: &LadderRow| {
-        let met = own.met.get(&EntrantId(boss.team));
+        let met = counted.met.get(&EntrantId(boss.team));
         let (games, estimate) = (met.map(Met::games).unwrap_or_default(), met.and_then(Met::estimate));
         let in_one_group = row.rated().zip(boss.rated()).is_some_and(|(own, its)| own.group == its.group);
-        let apart = row.rating.elo.zip(boss.rating.elo).filter(|_| in_one_group);
+        // Whoever won everything is at least this much better than whoever lost everything.
+        let (own, its) = (row.rating.elo.or(row.rating.low), boss.rating.elo.or(boss.rating.high));
+        let apart = own.zip(its).filter(|_| in_one_group);
         Milestone {
             boss: boss.name.clone(),
             won: games.wins,
@@ -206,18 +210,17 @@ fn marked(
         }
     };
     let milestones = bosses.iter().filter(|boss| boss.team != row.team).map(milestone).collect();
-    let its = |version: &&EntrantVersion| version.entrant == row.name;
-    let [won, drawn, lost] = own.matches;
+    let members = entrant.map_or(&[][..], |entrant| &entrant.members);
+    let [won, drawn, lost] = counted.matches;
     TeamMarks {
         standing: if row.rank.is_some() { TeamStanding::Placed } else { TeamStanding::Placing },
-        members: entrant
-            .map_or_else(Vec::new, |entrant| entrant.members.iter().map(|(_, name)| name.clone()).collect()),
+        members: members.iter().map(|(_, name)| name.clone()).collect(),
         won,
         drawn,
         lost,
-        faults: own.faults,
-        versions: versions.iter().filter(its).count() as u32,
-        handed_in: versions.iter().filter(its).find(|version| version.n == row.n).map(|of| of.received.0),
+        faults: counted.faults,
+        versions: versions.len() as u32,
+        handed_in: versions.iter().find(|version| version.n == row.n).map(|version| version.received.0),
         milestones,
         score: None,
         row,
@@ -486,4 +489,34 @@ pub fn csv(marks: &Marks) -> String {
         lines.push(line);
     }
     lines.into_iter().map(|line| line.join(",") + "\r\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_api::VersionRating;
+
+    use super::*;
+
+    #[test]
+    fn a_team_that_never_met_a_boss_is_measured_by_the_ratings() {
+        let row = |team, group, [elo, low, high]: [Option<f64>; 3]| {
+            let rating = VersionRating { group, elo, low, high, ..VersionRating::default() };
+            LadderRow { team, rating, ..LadderRow::default() }
+        };
+        let expected = |own: LadderRow, boss: LadderRow| {
+            let milestone = marked(own, Counted::default(), None, &[], &[boss]).milestones.remove(0);
+            assert_eq!((milestone.share, milestone.decides()), (None, milestone.expected));
+            milestone.expected.map(|share| (share * 1000.0).round())
+        };
+        let known = |elo| [Some(elo), Some(elo - 50.0), Some(elo + 50.0)];
+        assert_eq!(expected(row(1, 1, known(400.0)), row(2, 1, known(0.0))), Some(909.0));
+        // One won everything, the other lost everything: what is known of their ratings is the least between them.
+        assert_eq!(
+            expected(row(1, 1, [None, Some(300.0), None]), row(2, 1, [None, None, Some(-100.0)])),
+            Some(909.0)
+        );
+        assert_eq!(expected(row(1, 1, [None, None, Some(-100.0)]), row(2, 1, known(0.0))), None);
+        assert_eq!(expected(row(1, 1, known(400.0)), row(2, 2, known(0.0))), None, "not comparable");
+        assert_eq!(expected(row(1, 0, [None; 3]), row(2, 1, known(0.0))), None, "not rated");
+    }
 }

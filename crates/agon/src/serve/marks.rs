@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agon_api::{Marks, TeamMarks};
 use agon_server::marks::{self, PointScale};

@@ -170,7 +170,7 @@ fn marks_come_in_every_form_whether_the_contest_runs_or_not() {
         ("--gradescope Nobody --points", "there is no team `Nobody`"),
         ("--gradescope Ann", "--points <BOSS=PERCENT%:POINTS,...>"),
         ("--points gredy=60%:10", "no built-in bot `gredy` is on the ladder; there are "),
-        ("--csv --json", "cannot be used with"),
+        ("--csv --gradescope Ann --points", "cannot be used with"),
         ("-o no/where.csv", "no/where.csv: no such file or folder"),
     ] {
         let words = line.split(' ').chain(line.ends_with("--points").then_some(points.as_str()));
