@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use agon_api::{LadderRow, Marks, Milestone, Moment, TeamMarks, TeamStanding};
+use agon_api::{LadderRow, Marks, Milestone, TeamMarks, TeamStanding};
 use agon_ladder::{Met, Row, Table};
 use agon_stats::score_of_elo;
 use agon_store::reads::Ended;
@@ -229,9 +229,7 @@ fn marked(
 
 /// How many points a team has for which share of the points against which built-in bot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PointScale {
-    goals: Vec<Goal>,
-}
+pub struct PointScale(Vec<Goal>);
 
 /// A milestone with its points.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,41 +247,33 @@ const MOST_POINTS: f64 = 1_000_000.0;
 
 impl Goal {
     fn parse(text: &str, bosses: &[String]) -> Result<Self, String> {
-        let wrong = |why: String| format!("`{text}`: {why}");
-        let form = || wrong("write BOSS=PERCENT%:POINTS, such as greedy=60%:10".to_owned());
-        let (boss, rest) = text.split_once('=').ok_or_else(form)?;
-        let (percent, points) = rest.split_once(':').ok_or_else(form)?;
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        let percent = percent.trim();
-        let percent = number(percent.strip_suffix('%').unwrap_or(percent)).ok_or_else(form)?;
-        let points = number(points).ok_or_else(form)?;
-        let boss = boss.trim();
+        let parts = || {
+            let ((boss, percent), points) =
+                text.rsplit_once(':').and_then(|(rest, points)| Some((rest.split_once('=')?, points)))?;
+            let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+            Some((boss.trim(), number(percent.trim().trim_end_matches('%'))?, number(points)?))
+        };
+        let (boss, percent, points) = parts().ok_or("write BOSS=PERCENT%:POINTS, such as greedy=60%:10")?;
         if !bosses.iter().any(|known| known == boss) {
-            let known = match bosses {
-                [] => "there is none on the ladder".to_owned(),
-                _ => format!("there are {}", bosses.join(", ")),
-            };
-            return Err(wrong(format!("no built-in bot `{boss}` is on the ladder; {known}")));
+            let known = if bosses.is_empty() { "none".to_owned() } else { bosses.join(", ") };
+            return Err(format!("no built-in bot `{boss}` is on the ladder; those there: {known}"));
         }
         if !(percent > 0.0 && percent <= 100.0) {
-            return Err(wrong(format!("{percent} % is no share of points: more than 0, at most 100")));
+            return Err(format!("{percent} % is no share of points: more than 0, at most 100"));
         }
         if !(points > 0.0 && points <= MOST_POINTS) {
-            return Err(wrong(format!("{points} points: more than 0, at most {MOST_POINTS}")));
+            return Err(format!("{points} points: more than 0, at most {MOST_POINTS}"));
         }
         Ok(Self { boss: boss.to_owned(), percent, points })
     }
 
-    fn name(&self) -> String {
-        format!("{} % of the points against {}", self.percent, self.boss)
-    }
-
-    /// How the team does against the bot, and whether that is enough.
-    fn reached<'a>(&self, team: &'a TeamMarks) -> (Option<&'a Milestone>, bool) {
+    /// How the team does against the bot, and the points that it has for that.
+    fn of<'a>(&self, team: &'a TeamMarks) -> (Option<&'a Milestone>, f64) {
         let milestone = team.milestones.iter().find(|milestone| milestone.boss == self.boss);
         let share = milestone.and_then(Milestone::decides);
         // Six of ten are 60 %, however they are rounded.
-        (milestone, share.is_some_and(|share| share * 100.0 + 1e-9 >= self.percent))
+        let is_reached = share.is_some_and(|share| share * 100.0 + 1e-9 >= self.percent);
+        (milestone, if is_reached { self.points } else { 0.0 })
     }
 }
 
@@ -294,31 +284,26 @@ impl PointScale {
     /// What is wrong with which part.
     pub fn parse(text: &str, bosses: &[String]) -> Result<Self, String> {
         let mut goals: Vec<Goal> = Vec::new();
-        for part in text.split(',') {
-            let goal = Goal::parse(part.trim(), bosses)?;
+        for part in text.split(',').map(str::trim) {
+            let goal = Goal::parse(part, bosses).map_err(|why| format!("`{part}`: {why}"))?;
             if goals.iter().any(|other| (&other.boss, other.percent) == (&goal.boss, goal.percent)) {
-                return Err(format!("`{}`: this share has its points already", part.trim()));
+                return Err(format!("`{part}`: this share has its points already"));
             }
             if goals.len() == MOST_GOALS {
                 return Err(format!("at most {MOST_GOALS} shares can have points"));
             }
             goals.push(goal);
         }
-        Ok(Self { goals })
-    }
-
-    /// The most points that a team can have.
-    fn most(&self) -> f64 {
-        self.goals.iter().map(|goal| goal.points).sum()
+        Ok(Self(goals))
     }
 
     fn score(&self, team: &TeamMarks) -> f64 {
-        self.goals.iter().filter(|goal| goal.reached(team).1).map(|goal| goal.points).sum()
+        self.0.iter().map(|goal| goal.of(team).1).sum()
     }
 
     /// Gives each team its points.
     pub fn mark(&self, marks: &mut Marks) {
-        marks.max_score = Some(self.most());
+        marks.max_score = Some(self.0.iter().map(|goal| goal.points).sum());
         for team in marks.teams.iter_mut().filter(|team| !team.row.boss) {
             team.score = Some(self.score(team));
         }
@@ -327,44 +312,39 @@ impl PointScale {
     /// What Gradescope reads as `results.json`: each share is a test.
     pub fn gradescope(&self, team: &TeamMarks) -> Value {
         let test = |goal: &Goal| {
-            let (milestone, is_reached) = goal.reached(team);
+            let (milestone, score) = goal.of(team);
             json!({
-                "name": goal.name(),
-                "score": if is_reached { goal.points } else { 0.0 },
+                "name": format!("{} % of the points against {}", goal.percent, goal.boss),
+                "score": score,
                 "max_score": goal.points,
-                "status": if is_reached { "passed" } else { "failed" },
                 "output": milestone.map_or_else(String::new, told),
             })
         };
         let row = &team.row;
         let mut leaderboard = vec![json!({ "name": "Points", "value": self.score(team) })];
-        leaderboard.extend(row.rank.map(|rank| json!({ "name": "Place", "value": rank, "order": "asc" })));
+        leaderboard.extend(row.rank.map(|rank| json!({ "name": "Rank", "value": rank, "order": "asc" })));
         leaderboard.extend(row.rating.elo.map(|elo| json!({ "name": "Elo", "value": elo })));
         json!({
             "score": self.score(team),
             "output": standing(team),
-            "tests": self.goals.iter().map(test).collect::<Vec<_>>(),
+            "tests": self.0.iter().map(test).collect::<Vec<_>>(),
             "leaderboard": leaderboard,
         })
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
 /// A milestone, in a sentence.
 fn told(milestone: &Milestone) -> String {
+    let percent = |share: Option<f64>| format!("{:.1} %", share.unwrap_or_default() * 100.0);
     let Milestone { won, drawn, lost, share, low, high, expected, .. } = milestone;
-    match (share.zip(*low).zip(*high), expected) {
-        (Some(((share, low), high)), _) => format!(
-            "{won} of {} matches won, {drawn} drawn: {} of the points (95 % interval {} to {}).",
-            won + drawn + lost,
-            percent(share),
-            percent(low),
-            percent(high)
-        ),
-        (None, Some(expected)) => {
+    match (share, expected) {
+        (Some(_), _) => {
+            let [share, low, high] = [*share, *low, *high].map(percent);
+            format!(
+                "{won} won, {drawn} drawn, {lost} lost: {share} of the points (95 % interval {low} to {high})."
+            )
+        }
+        (None, Some(_)) => {
             format!("They have not met; their ratings predict {} of the points.", percent(*expected))
         }
         (None, None) => "They have not met, and their ratings are not comparable yet.".to_owned(),
@@ -373,26 +353,12 @@ fn told(milestone: &Milestone) -> String {
 
 /// How a team stands, in a sentence.
 fn standing(team: &TeamMarks) -> String {
-    let row = &team.row;
-    match (team.standing, row.places) {
-        (TeamStanding::Placed, Some([first, last])) => {
-            let place =
-                if first == last { format!("Place {first}") } else { format!("Place {first} to {last}") };
-            let elo = row.rating.elo.map_or_else(String::new, |elo| format!(", Elo {elo:+.0}"));
-            format!("{place}{elo}: version {} after {} rated matches.", row.n, row.rating.matches)
+    let (word, n, matches) = (team.standing.word(), team.row.n, team.row.rating.matches);
+    match team.row.places {
+        Some([first, last]) => {
+            format!("Place {first} to {last} of the ladder: version {n} after {matches} rated matches.")
         }
-        (TeamStanding::Placed | TeamStanding::Placing, _) => {
-            format!(
-                "No place yet: version {} has played {} of {} rated matches.",
-                row.n,
-                row.rating.matches,
-                status::PLACING
-            )
-        }
-        (TeamStanding::Waiting, _) => "Its version has not passed its check match yet.".to_owned(),
-        (TeamStanding::Failed, _) => "None of its versions passed its check match.".to_owned(),
-        (TeamStanding::Out, _) => "A ruling took it out of the ratings.".to_owned(),
-        (TeamStanding::Nothing, _) => "Nothing was handed in.".to_owned(),
+        None => format!("No place on the ladder: {word}; {matches} rated matches."),
     }
 }
 
@@ -409,86 +375,65 @@ fn field(text: &str) -> String {
 
 /// The marks as CSV: a heading and a line for each team.
 pub fn csv(marks: &Marks) -> String {
-    fn number<T: ToString>(number: Option<T>) -> String {
-        number.map_or_else(String::new, |number| number.to_string())
+    // The heading is that of any team.
+    let heading = cells(marks, &TeamMarks::default()).into_iter().map(|(title, _)| title).collect();
+    let lines = marks.teams.iter().map(|team| cells(marks, team).into_iter().map(|(_, cell)| cell).collect());
+    let lines = std::iter::once(heading).chain(lines);
+    lines.map(|line: Vec<String>| line.join(",") + "\r\n").collect()
+}
+
+/// The cells of a team, each with the title of its column.
+fn cells(marks: &Marks, team: &TeamMarks) -> Vec<(String, String)> {
+    fn some<T: ToString>(value: Option<T>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
     }
-    let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1}", share * 100.0));
-    let moment =
-        |at: Option<Moment>| number(at.and_then(|at| Timestamp::from_millisecond(at / 1000 * 1000).ok()));
-    let mut heading: Vec<String> = [
-        "team",
-        "members",
-        "builtin",
-        "standing",
-        "rank",
-        "place_first",
-        "place_last",
-        "elo",
-        "elo_low",
-        "elo_high",
-        "matches",
-        "won",
-        "drawn",
-        "lost",
-        "points_percent",
-        "fault_matches",
-        "faults",
-        "versions",
-        "version",
-        "newer_version",
-        "handed_in",
-        "score",
-        "max_score",
-    ]
-    .map(str::to_owned)
-    .into();
+    let percent = |share: Option<f64>| some(share.map(|share| format!("{:.1}", share * 100.0)));
+    let (row, rating) = (&team.row, &team.row.rating);
+    let faults: Vec<String> = team.faults.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let handed_in = team.handed_in.and_then(|at| Timestamp::from_millisecond(at / 1000 * 1000).ok());
+    let cells = [
+        ("team", field(&row.name)),
+        ("members", field(&team.members.join("; "))),
+        ("builtin", if row.boss { "yes" } else { "no" }.to_owned()),
+        ("standing", team.standing.word().to_owned()),
+        ("rank", some(row.rank)),
+        ("place_first", some(row.places.map(|places| places[0]))),
+        ("place_last", some(row.places.map(|places| places[1]))),
+        ("elo", some(rating.elo)),
+        ("elo_low", some(rating.low)),
+        ("elo_high", some(rating.high)),
+        ("matches", rating.matches.to_string()),
+        ("won", team.won.to_string()),
+        ("drawn", team.drawn.to_string()),
+        ("lost", team.lost.to_string()),
+        ("points_percent", percent(rating.points)),
+        ("fault_matches", team.faults.values().sum::<u64>().to_string()),
+        ("faults", field(&faults.join("; "))),
+        ("versions", team.versions.to_string()),
+        ("version", some(Some(row.n).filter(|n| *n > 0))),
+        ("newer_version", some(row.placing.filter(|n| *n != row.n))),
+        ("handed_in", some(handed_in)),
+        ("score", some(team.score)),
+        ("max_score", some(marks.max_score.filter(|_| team.score.is_some()))),
+    ];
+    let mut cells: Vec<(String, String)> = cells.map(|(title, cell)| (title.to_owned(), cell)).into();
     for boss in &marks.bosses {
-        let of_boss = ["won", "drawn", "lost", "percent", "percent_low", "percent_high", "percent_expected"];
-        heading.extend(of_boss.map(|what| field(&format!("{boss}_{what}"))));
-    }
-    let mut lines = vec![heading];
-    for team in &marks.teams {
-        let (row, rating) = (&team.row, &team.row.rating);
-        let faults: Vec<String> = team.faults.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-        let [first, last] = row.places.map_or([None; 2], |places| places.map(Some));
-        let mut line = vec![
-            field(&row.name),
-            field(&team.members.join("; ")),
-            if row.boss { "yes" } else { "no" }.to_owned(),
-            team.standing.word().to_owned(),
-            number(row.rank),
-            number(first),
-            number(last),
-            number(rating.elo),
-            number(rating.low),
-            number(rating.high),
-            rating.matches.to_string(),
-            team.won.to_string(),
-            team.drawn.to_string(),
-            team.lost.to_string(),
-            share(rating.points),
-            team.faults.values().sum::<u64>().to_string(),
-            field(&faults.join("; ")),
-            team.versions.to_string(),
-            number(Some(row.n).filter(|n| *n > 0)),
-            number(row.placing.filter(|n| *n != row.n)),
-            moment(team.handed_in),
-            number(team.score),
-            number(marks.max_score.filter(|_| team.score.is_some())),
+        // A built-in bot does not meet itself.
+        let own = team.milestones.iter().find(|milestone| milestone.boss == *boss);
+        let count = |of: fn(&Milestone) -> u64| some(own.map(of));
+        let share = |of: fn(&Milestone) -> Option<f64>| percent(own.and_then(of));
+        let own = [
+            ("won", count(|own| own.won)),
+            ("drawn", count(|own| own.drawn)),
+            ("lost", count(|own| own.lost)),
+            ("percent", share(|own| own.share)),
+            ("percent_low", share(|own| own.low)),
+            ("percent_high", share(|own| own.high)),
+            ("percent_expected", share(|own| own.expected)),
         ];
-        for boss in &marks.bosses {
-            match team.milestones.iter().find(|milestone| milestone.boss == *boss) {
-                Some(Milestone { won, drawn, lost, share: own, low, high, expected, .. }) => {
-                    line.extend([won, drawn, lost].map(ToString::to_string));
-                    line.extend([*own, *low, *high, *expected].map(share));
-                }
-                // A built-in bot does not meet itself.
-                None => line.extend([const { String::new() }; 7]),
-            }
-        }
-        lines.push(line);
+        cells.extend(own.map(|(title, cell)| (field(&format!("{boss}_{title}")), cell)));
     }
-    lines.into_iter().map(|line| line.join(",") + "\r\n").collect()
+    cells
 }
 
 #[cfg(test)]

@@ -233,20 +233,16 @@ fn points_are_given_for_shares_and_gradescope_gets_a_test_for_each() {
         told,
         serde_json::json!({
             "score": 30.0,
-            "output": "Place 2 to 3, Elo -12: version 3 after 30 rated matches.",
+            "output": "Place 2 to 3 of the ladder: version 3 after 30 rated matches.",
             "tests": [
-                { "name": "60 % of the points against greedy", "score": 10.0, "max_score": 10.0, "status": "passed",
-                  "output": "6 of 10 matches won, 0 drawn: 60.0 % of the points (95 % interval 31.0 % to 83.0 %)." },
-                { "name": "61 % of the points against greedy", "score": 0.0, "max_score": 5.0, "status": "failed",
-                  "output": "6 of 10 matches won, 0 drawn: 60.0 % of the points (95 % interval 31.0 % to 83.0 %)." },
-                { "name": "90 % of the points against hunter", "score": 20.0, "max_score": 20.0, "status": "passed",
-                  "output": "They have not met; their ratings predict 97.0 % of the points." },
-                { "name": "1 % of the points against new", "score": 0.0, "max_score": 2.5, "status": "failed",
-                  "output": "They have not met, and their ratings are not comparable yet." },
+                { "name": "60 % of the points against greedy", "score": 10.0, "max_score": 10.0,                   "output": "6 won, 0 drawn, 4 lost: 60.0 % of the points (95 % interval 31.0 % to 83.0 %)." },
+                { "name": "61 % of the points against greedy", "score": 0.0, "max_score": 5.0,                   "output": "6 won, 0 drawn, 4 lost: 60.0 % of the points (95 % interval 31.0 % to 83.0 %)." },
+                { "name": "90 % of the points against hunter", "score": 20.0, "max_score": 20.0,                   "output": "They have not met; their ratings predict 97.0 % of the points." },
+                { "name": "1 % of the points against new", "score": 0.0, "max_score": 2.5,                   "output": "They have not met, and their ratings are not comparable yet." },
             ],
             "leaderboard": [
                 { "name": "Points", "value": 30.0 },
-                { "name": "Place", "value": 2, "order": "asc" },
+                { "name": "Rank", "value": 2, "order": "asc" },
                 { "name": "Elo", "value": -12.5 },
             ],
         })
@@ -256,7 +252,7 @@ fn points_are_given_for_shares_and_gradescope_gets_a_test_for_each() {
         ("greedy=60%", "write BOSS=PERCENT%:POINTS"),
         ("greedy=x%:3", "write BOSS=PERCENT%:POINTS"),
         ("greedy=60%:NaN", "write BOSS=PERCENT%:POINTS"),
-        ("gredy=60%:3", "no built-in bot `gredy` is on the ladder; there are greedy, hunter, new"),
+        ("gredy=60%:3", "no built-in bot `gredy` is on the ladder; those there: greedy, hunter, new"),
         ("greedy=0%:3", "0 % is no share of points: more than 0, at most 100"),
         ("greedy=101%:3", "101 % is no share"),
         ("greedy=60%:0", "0 points: more than 0, at most 1000000"),
@@ -268,7 +264,7 @@ fn points_are_given_for_shares_and_gradescope_gets_a_test_for_each() {
     }
     let many: Vec<String> = (1..=101).map(|at| format!("greedy={}%:1", f64::from(at) / 2.0)).collect();
     assert_eq!(scale(&many.join(",")), Err("at most 100 shares can have points".to_owned()));
-    assert!(PointScale::parse("greedy=60%:3", &[]).unwrap_err().contains("there is none on the ladder"));
+    assert!(PointScale::parse("greedy=60%:3", &[]).unwrap_err().contains("those there: none"));
     good.mark(&mut marks);
     assert_eq!((marks.max_score, marks.teams[0].score), (Some(37.5), Some(30.0)));
 }

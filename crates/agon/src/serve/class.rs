@@ -24,23 +24,11 @@ use crate::serve::{now, private, runtime};
 
 /// How many may be in a folder.
 const MOST: usize = 500;
-/// Endings that are no part of a team's name; of other files the last one is none.
-const ARCHIVES: [&str; 2] = [".tar.gz", ".tar.bz2"];
 /// What systems leave in folders, besides hidden files.
 const LEFT: [&str; 3] = ["__MACOSX", "Thumbs.db", "desktop.ini"];
 
-/// What became of one of them.
-enum Became {
-    /// It is this version of its team, now or since before.
-    Version {
-        team: String,
-        n: i64,
-        bytes: u64,
-        new: bool,
-    },
-    Refused(Whose, String),
-    Ignored,
-}
+/// Why one is not handed in: whose fault that is, and what is wrong; none where it is ignored.
+type Refusal = Option<(Whose, String)>;
 
 /// Submits each bot in a folder. One that is refused stops no other.
 pub fn add(dir: &Path, folder: &Path, as_json: bool) -> Done {
@@ -53,34 +41,35 @@ pub fn add(dir: &Path, folder: &Path, as_json: bool) -> Done {
         let (store, _) = look(dir).await?;
         Ok::<_, ServerError>((store, Objects::open_in_use(dir).await?))
     })?;
-    let (mut teams, mut counts) = (BTreeMap::new(), AddedMany::default());
-    let mut out = io::stdout();
+    let (mut teams, mut counts, mut out) = (BTreeMap::new(), AddedMany::default(), io::stdout());
     for entry in &entries {
         let name = entry.file_name().to_string_lossy().into_owned();
         let became = match prepared(entry, &name, &mut teams) {
-            Err(became) => became,
+            Err(refusal) => Err(refusal),
             Ok((team, archive)) => {
                 let added = hand_in(&store, &objects, &team, &archive, ("organiser", received));
                 let bytes = archive.len() as u64;
+                let bot = |version, state| Ok(AddedBot { team: team.clone(), version, state, bytes });
                 match runtime.block_on(added)? {
-                    Added::New(_, n) => Became::Version { team, n, bytes, new: true },
-                    Added::Same(_, n, _) => Became::Version { team, n, bytes, new: false },
-                    Added::Taken(other) => yours(format!(
-                        "the team `{team}` looks like `{other}`, which is there already; write it the same way, or take another name"
-                    )),
+                    Added::New(_, n) => bot(n, AddedState::New),
+                    // What stands for the team now goes on doing so: the team may have replaced this one itself.
+                    Added::Same(_, n, _) => bot(n, AddedState::Known),
+                    Added::Taken(other) => Err(yours(format!(
+                        "`{team}` looks like `{other}`, which is there already; write it the same way, or take another name"
+                    ))),
                     Added::TooMany(_) | Added::Closed(_) | Added::Unconfirmed => {
                         return Err(Failure::own("an organiser's upload was counted; please report it"));
                     }
                 }
             }
         };
-        match &became {
-            Became::Version { new: true, .. } => counts.submitted += 1,
-            Became::Version { new: false, .. } => counts.unchanged += 1,
-            Became::Refused(..) => counts.refused += 1,
-            Became::Ignored => counts.ignored += 1,
-        }
-        tell(&mut out, &name, &became, as_json)?;
+        *match &became {
+            Ok(AddedBot { state: AddedState::New, .. }) => &mut counts.submitted,
+            Ok(_) => &mut counts.unchanged,
+            Err(Some(_)) => &mut counts.refused,
+            Err(None) => &mut counts.ignored,
+        } += 1;
+        tell(&mut out, name, became, as_json)?;
     }
     runtime.block_on(store.close());
     let AddedMany { submitted, unchanged, refused, ignored } = counts;
@@ -91,45 +80,36 @@ pub fn add(dir: &Path, folder: &Path, as_json: bool) -> Done {
             out,
             "\n{submitted} submitted, {unchanged} unchanged, {refused} refused, {ignored} ignored."
         )?;
-        if submitted > 0 {
-            let status = NextCommand::ServeStatus.at(dir);
-            writeln!(out, "What is new plays a check match first; `{status}` shows the results.")?;
-        }
+        let status = NextCommand::ServeStatus.at(dir);
+        writeln!(out, "What is new plays a check match first; `{status}` shows the results.")?;
     }
     if refused > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
-fn yours(why: impl Into<String>) -> Became {
-    Became::Refused(Whose::Yours, why.into())
+fn yours(why: impl Into<String>) -> Refusal {
+    Some((Whose::Yours, why.into()))
 }
 
-fn tell(out: &mut impl io::Write, name: &str, became: &Became, as_json: bool) -> io::Result<()> {
+fn tell(
+    out: &mut impl io::Write,
+    entry: String,
+    became: Result<AddedBot, Refusal>,
+    as_json: bool,
+) -> io::Result<()> {
     if as_json {
-        let told = AddedOfMany { entry: name, ..AddedOfMany::default() };
-        let told = match became {
-            Became::Version { team, n, bytes, new } => {
-                let state = if *new { AddedState::New } else { AddedState::Known };
-                AddedOfMany { bot: Some(AddedBot { team, version: *n, state, bytes: *bytes }), ..told }
-            }
-            Became::Refused(whose, why) => AddedOfMany { whose: Some(*whose), why: Some(why), ..told },
-            Became::Ignored => told,
-        };
-        return common::print_json_line(out, &told);
+        let (bot, refusal) = became.map_or_else(|refusal| (None, refusal), |bot| (Some(bot), None));
+        let (whose, why) = refusal.unzip();
+        return common::print_json_line(out, &AddedOfMany { entry, bot, whose, why });
     }
-    let name = harmless(name);
-    match became {
-        Became::Version { team, n, bytes, new: true } => {
-            writeln!(out, "{name}: {} v{n} has been submitted ({bytes} bytes)", harmless(team))
+    let told = match became {
+        Ok(AddedBot { team, version, state: AddedState::New, bytes }) => {
+            format!("{team} v{version} has been submitted ({bytes} bytes)")
         }
-        Became::Version { team, n, new: false, .. } => {
-            writeln!(out, "{name}: unchanged: it is {} v{n}", harmless(team))
-        }
-        Became::Refused(whose, why) => {
-            let why: Vec<String> = why.lines().map(harmless).collect();
-            writeln!(out, "{name}: refused ({}): {}", whose.word(), why.join(" "))
-        }
-        Became::Ignored => writeln!(out, "{name}: ignored: a hidden file, or what a system left there"),
-    }
+        Ok(AddedBot { team, version, .. }) => format!("unchanged: it is {team} v{version}"),
+        Err(Some((whose, why))) => format!("refused ({}): {}", whose.word(), why.replace('\n', " ")),
+        Err(None) => "ignored: a hidden file, or what a system left there".to_owned(),
+    };
+    writeln!(out, "{}: {}", harmless(&entry), harmless(&told))
 }
 
 /// What is in the folder, by name.
@@ -154,15 +134,11 @@ fn entries(folder: &Path) -> Result<Vec<DirEntry>, Failure> {
     }
 }
 
-/// The team that an entry is of.
+/// The team that an entry is of: its name, for a file without the ending.
 fn team_of(name: &str, is_file: bool) -> &str {
-    let archive = ARCHIVES.iter().find_map(|ending| {
-        let stem = name.len().checked_sub(ending.len())?;
-        name.get(stem..).filter(|own| own.eq_ignore_ascii_case(ending)).map(|_| &name[..stem])
-    });
-    match archive.or_else(|| Some(name.rsplit_once('.')?.0)) {
-        Some(stem) if is_file => stem,
-        _ => name,
+    match name.rsplit_once('.').filter(|_| is_file) {
+        Some((stem, _)) => stem.strip_suffix(".tar").or(stem.strip_suffix(".TAR")).unwrap_or(stem),
+        None => name,
     }
 }
 
@@ -171,11 +147,11 @@ fn prepared(
     entry: &DirEntry,
     name: &str,
     teams: &mut BTreeMap<String, String>,
-) -> Result<(String, Vec<u8>), Became> {
+) -> Result<(String, Vec<u8>), Refusal> {
     if name.starts_with('.') || LEFT.contains(&name) {
-        return Err(Became::Ignored);
+        return Err(None);
     }
-    let (path, ours) = (entry.path(), |error: io::Error| Became::Refused(Whose::Ours, error.to_string()));
+    let (path, ours) = (entry.path(), |error: io::Error| Some((Whose::Ours, error.to_string())));
     let kind = entry.file_type().map_err(ours)?;
     if !kind.is_dir() && !kind.is_file() {
         return Err(yours("it is neither a folder nor a file; a link is not followed"));
@@ -203,8 +179,8 @@ fn prepared(
         Err(Failure::Usage(why) | Failure::Told(ErrorCode::Bot | ErrorCode::NotFound, why)) => {
             Err(yours(why))
         }
-        Err(Failure::Own(why) | Failure::Told(_, why)) => Err(Became::Refused(Whose::Ours, why)),
-        Err(_) => Err(Became::Refused(Whose::Ours, "it could not be read".to_owned())),
+        Err(Failure::Own(why) | Failure::Told(_, why)) => Err(Some((Whose::Ours, why))),
+        Err(_) => Err(Some((Whose::Ours, "it could not be read".to_owned()))),
     }
 }
 

@@ -207,8 +207,8 @@ impl<'a> Worker<'a> {
 /// `serve add`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub(crate) struct AddedBot<'a> {
-    pub team: &'a str,
+pub(crate) struct AddedBot {
+    pub team: String,
     /// Its number within the team.
     #[cfg_attr(test, ts(type = "number"))]
     pub version: i64,
@@ -232,20 +232,20 @@ pub(crate) enum AddedState {
 }
 
 /// `serve add --each`: what became of one of them, a line for each.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub(crate) struct AddedOfMany<'a> {
+pub(crate) struct AddedOfMany {
     /// Its name in the folder.
-    pub entry: &'a str,
+    pub entry: String,
     /// What was submitted, now or before; absent for what was refused or ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bot: Option<AddedBot<'a>>,
+    pub bot: Option<AddedBot>,
     /// Whose fault it is that it was refused; absent for what was submitted or ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whose: Option<Whose>,
     /// Why it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<&'a str>,
+    pub why: Option<String>,
 }
 
 /// `serve add --each`: the last line, in numbers.

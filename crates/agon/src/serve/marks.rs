@@ -1,7 +1,7 @@
 //! Marks, for whoever has to grade a class.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use agon_api::{Marks, TeamMarks};
@@ -9,10 +9,8 @@ use agon_server::marks::{self, PointScale};
 use agon_store::names::likeness;
 use clap::Args;
 
-use crate::common::screen::{self, harmless};
-use crate::common::table::{Cell, Table};
+use crate::common::screen::harmless;
 use crate::common::{self, Done, ErrorCode, Failure};
-use crate::serve::look::rated_cells;
 use crate::serve::runtime;
 
 /// Options of `agon serve marks`.
@@ -20,8 +18,9 @@ use crate::serve::runtime;
 pub struct MarksOptions {
     /// The contest's folder.
     dir: PathBuf,
-    /// Prints a table for spreadsheets, as -o FILE writes it (agon docs contest)
+    /// Prints a table for spreadsheets, which is the default (agon docs contest)
     #[arg(long, conflicts_with_all = ["json", "gradescope"])]
+    #[expect(dead_code, reason = "it is what happens without it")]
     csv: bool,
     /// Prints it as JSON
     #[arg(long, conflicts_with = "gradescope")]
@@ -36,7 +35,7 @@ pub struct MarksOptions {
     /// greedy=60%:10,hunter=50%:20
     #[arg(long, value_name = "BOSS=PERCENT%:POINTS,...")]
     points: Option<String>,
-    /// Writes it into a file, as CSV unless another form is named
+    /// Writes it into a file
     #[arg(long, short = 'o', value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -51,19 +50,21 @@ pub fn run(options: &MarksOptions) -> Done {
     if let Some(points) = &points {
         points.mark(&mut marks);
     }
-    let mut text = Vec::new();
-    match (&options.gradescope, &points) {
-        (Some(team), Some(points)) => common::print_json(&mut text, &points.gradescope(of(&marks, team)?))?,
-        _ if options.json => common::print_json(&mut text, &marks)?,
-        _ if options.csv || options.out.is_some() => text = marks::csv(&marks).into_bytes(),
-        _ => writeln!(text, "{}", table(&marks).text(screen::room()))?,
+    let graded = match (&options.gradescope, &points) {
+        (Some(team), Some(points)) => Some(points.gradescope(of(&marks, team)?)),
+        _ => None,
+    };
+    let mut out: Box<dyn Write> = match &options.out {
+        Some(file) => Box::new(
+            File::create(file).map_err(|error| Failure::of_file(&file.display().to_string(), &error))?,
+        ),
+        None => Box::new(io::stdout()),
+    };
+    match graded {
+        Some(graded) => common::print_json(&mut out, &graded),
+        None if options.json => common::print_json(&mut out, &marks),
+        None => Ok(write!(out, "{}", marks::csv(&marks))?),
     }
-    let Some(file) = &options.out else { return Ok(io::stdout().write_all(&text)?) };
-    let shown = file.display().to_string();
-    fs::write(file, &text).map_err(|error| Failure::of_file(&shown, &error))?;
-    let teams = agon_contest::journal::count(marks.teams.len(), "team", "teams");
-    eprintln!("{}: the marks of {teams}, up to row {} of the log", harmless(&shown), marks.upto);
-    Ok(())
 }
 
 /// The marks of the team that is called this.
@@ -71,37 +72,4 @@ fn of<'a>(marks: &'a Marks, team: &str) -> Result<&'a TeamMarks, Failure> {
     let like = likeness(team);
     let own = marks.teams.iter().find(|marks| !marks.row.boss && likeness(&marks.row.name) == like);
     own.ok_or_else(|| ErrorCode::NotFound.of(format!("--gradescope: there is no team `{}`", harmless(team))))
-}
-
-fn table(marks: &Marks) -> Table {
-    let has_points = marks.max_score.is_some();
-    let mut table = Table::new().numbers("place", 0).names("team").numbers("Elo", 0).numbers("95 %", 3);
-    for (title, less_useful) in
-        [("matches", 2), ("points", 2), ("won", 1), ("drawn", 1), ("lost", 1), ("faults", 1), ("versions", 2)]
-    {
-        table = table.numbers(title, less_useful);
-    }
-    table = marks.bosses.iter().fold(table, |table, boss| table.numbers(format!("against {boss}"), 1));
-    if has_points {
-        table = table.numbers("score", 0);
-    }
-    for team in &marks.teams {
-        let place = match team.row.places {
-            Some([first, last]) if first == last => first.to_string(),
-            Some([first, last]) => format!("{first}–{last}"),
-            None => team.standing.word().to_owned(),
-        };
-        let boss = if team.row.boss { " (boss)" } else { "" };
-        let counts = [team.won, team.drawn, team.lost, team.faults.values().sum(), team.versions.into()];
-        let against = |boss: &String| {
-            let own = team.milestones.iter().find(|milestone| milestone.boss == *boss);
-            own.and_then(|own| own.share).map_or_else(String::new, |share| format!("{:.0} %", share * 100.0))
-        };
-        let cells = [place, format!("{}{boss}", harmless(&team.row.name))].into_iter();
-        let cells = cells.chain(rated_cells(&team.row.rating)).chain(counts.map(|count| count.to_string()));
-        let score = team.score.map_or_else(String::new, |score| score.to_string());
-        let cells = cells.chain(marks.bosses.iter().map(against)).chain(has_points.then_some(score));
-        table.row(cells.map(Cell::from).collect());
-    }
-    table
 }

@@ -177,7 +177,7 @@ pub enum ServeCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print what the contest says of each team, for whoever grades them: a table, CSV, JSON, or for Gradescope
+    /// Print what the contest says of each team, for whoever grades them: as CSV, JSON, or for Gradescope
     Marks(marks::MarksOptions),
     /// Show the ladder, the versions, and what is waiting
     Status {
