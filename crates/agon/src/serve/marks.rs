@@ -20,7 +20,6 @@ pub struct MarksOptions {
     dir: PathBuf,
     /// Prints a table for spreadsheets, which is the default (agon docs contest)
     #[arg(long, conflicts_with_all = ["json", "gradescope"])]
-    #[expect(dead_code, reason = "it is what happens without it")]
     csv: bool,
     /// Prints it as JSON
     #[arg(long, conflicts_with = "gradescope")]
