@@ -243,7 +243,8 @@ async fn write(
         terms: contest.terms.clone(),
         secret_sha: contest.secret_sha.clone(),
         secret: reveal.then(|| contest.secret.clone()),
-        twins: store.twins().await?,
+        // Of seeds that only the secret proves.
+        twins: if public { BTreeMap::new() } else { store.twins().await? },
         rows,
         withheld,
         sha: sha.to_string(),
@@ -369,7 +370,10 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
                         continue;
                     }
                     Ok((_, None)) => {
-                        wrong.push(format!("row {} is withheld, and contest.json does not say so", facts.upto + 1));
+                        wrong.push(format!(
+                            "row {} is withheld, and contest.json does not say so",
+                            facts.upto + 1
+                        ));
                         None
                     }
                     Err(why) => {
@@ -538,7 +542,8 @@ mod tests {
                  \"sources\":[\"{sha}\",\"{sha}\"],\"outcome\":{{{ranks}\"reason\":\"over\",\"faults\":[null,null]}},\
                  \"replay\":\"{sha}\",\"worker\":\"a\",\"settled\":1}}"
             );
-            next(format!("{} {body}\n", link(&sha, &body)).as_bytes(), &sha, 1).map(|(_, entry)| entry.map(|entry| entry.seq()))
+            next(format!("{} {body}\n", link(&sha, &body)).as_bytes(), &sha, 1)
+                .map(|(_, entry)| entry.map(|entry| entry.seq()))
         };
         assert_eq!(read("\"ranks\":[1,2],"), Ok(Some(1)));
         for ranks in ["", "\"ranks\":[],", "\"ranks\":[1],", "\"ranks\":[1,2,3],"] {

@@ -90,11 +90,10 @@ fn check_room(folder: &Path, needed: u64) -> Result<(), ServerError> {
     match room::free(folder).filter(|free| *free < needed) {
         None => Ok(()),
         Some(free) => Err(ServerError::Wrong(format!(
-            "{}: {} MB are free, and {} are needed, of which {} stay free",
+            "{}: {} MB are free, and it is made where {} are",
             folder.display(),
             free / 1_000_000,
-            needed / 1_000_000,
-            LEFT / 1_000_000
+            needed / 1_000_000
         ))),
     }
 }
@@ -103,7 +102,8 @@ fn check_room(folder: &Path, needed: u64) -> Result<(), ServerError> {
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_draft = name.to_str().is_some_and(|name| name.starts_with(".agon-") && name.ends_with(".part"));
+        let is_draft =
+            name.to_str().is_some_and(|name| name.starts_with(".agon-") && name.ends_with(".part"));
         let written = entry.metadata().and_then(|about| about.modified());
         let age = written.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
         if is_draft && age.is_some_and(|age| age >= DEAD) {

@@ -31,6 +31,8 @@ pub mod guesses;
 pub mod incoming;
 pub mod limits;
 pub mod mail;
+pub mod nights;
+pub mod outbox;
 pub mod passwords;
 pub mod problem;
 pub mod redirect;
@@ -38,6 +40,7 @@ pub mod secrets;
 pub mod settings;
 pub mod throttle;
 pub mod totp;
+pub mod webhook;
 
 pub mod listen;
 pub mod tls;

@@ -1,0 +1,213 @@
+//! The organiser's webhook: a chat hears of what happens, in JSON that the usual ones take. Its address is a secret, and is told to nobody.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use agon_contest::config::WebhookAddress;
+use agon_ladder::verdict::Says;
+use agon_server::{EndedTrial, ServerError};
+use agon_store::Time;
+use agon_store::acts::Tell;
+use tokio::sync::{Mutex, broadcast};
+use ureq::http::header;
+use ureq::{Agent, Error, Proxy};
+
+use crate::outbox::Outbox;
+use crate::problem::Refused;
+use crate::site::Site;
+
+/// How long somebody must have led before that is told, in milliseconds; so it is told at most as often.
+const HELD_MS: i64 = 600_000;
+/// How often to look who leads, in milliseconds.
+const LOOK_MS: i64 = 30_000;
+/// The longest message, in characters: Discord takes no longer one.
+const LONGEST: usize = 2_000;
+const USER_AGENT: &str = concat!("agon/", env!("CARGO_PKG_VERSION"));
+
+/// What is told, and what was heard of last.
+pub struct Webhook {
+    /// What waits, and what could not be sent.
+    pub outbox: Arc<Outbox>,
+    ended: std::sync::Mutex<broadcast::Receiver<EndedTrial>>,
+    heard: Mutex<Option<Heard>>,
+}
+
+/// What was known a moment ago, by the server that looks after the contest. What was there when it began is not told.
+struct Heard {
+    announced: Option<(Time, String, String)>,
+    looked: Time,
+    /// Who leads and was not told to, and since when.
+    rising: Option<(String, Time)>,
+}
+
+impl Webhook {
+    /// Nothing is heard yet; `ended` brings verdicts.
+    pub fn new(ended: broadcast::Receiver<EndedTrial>) -> Self {
+        // One after the other, so that they arrive in order.
+        let outbox = Arc::new(Outbox::new("what happened", 1));
+        Self { outbox, ended: std::sync::Mutex::new(ended), heard: Mutex::default() }
+    }
+
+    fn verdicts(&self) -> Vec<EndedTrial> {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        loop {
+            match ended.try_recv() {
+                Ok(one) => all.push(one),
+                Err(broadcast::error::TryRecvError::Lagged(_)) => {}
+                Err(_) => return all,
+            }
+        }
+    }
+}
+
+/// Tells what has happened since the last time.
+pub async fn beat(site: &Site) {
+    let (settings, now, verdicts) = (site.settings(), site.now(), site.webhook.verdicts());
+    let (Some(to), of_verdicts) = &settings.webhook else {
+        *site.webhook.heard.lock().await = None;
+        return;
+    };
+    let mut news: Vec<String> = verdicts.iter().filter(|_| *of_verdicts).map(verdict).collect();
+    // What cannot be read now is read at the next beat.
+    news.extend(heard(site, now).await.unwrap_or_default());
+    if news.is_empty() {
+        return;
+    }
+    let body = |news: &String| message(&format!("{}: {news}", settings.title), site.people_at());
+    let (bodies, to) = (news.iter().map(body).collect(), to.clone());
+    let send = move |body: &String| post(&to, body, &Patience::default());
+    site.webhook.outbox.later(now, async move { Ok(bodies) }, send);
+}
+
+/// Announcements and leaders, if this is the server that looks after the contest.
+async fn heard(site: &Site, now: Time) -> Result<Vec<String>, Refused> {
+    let mut known = site.webhook.heard.lock().await;
+    if !site.server.keeps().await? {
+        *known = None;
+        return Ok(Vec::new());
+    }
+    let (announced, mut news) = (site.store().announced().await?, Vec::new());
+    let Some(known) = known.as_mut() else {
+        *known = Some(Heard { announced, looked: Time(0), rising: None });
+        return Ok(news);
+    };
+    if known.announced != announced {
+        news.extend(announced.iter().map(|(.., text)| text.clone()));
+        known.announced = announced;
+    }
+    if known.looked.is_past(LOOK_MS, now) {
+        known.looked = now;
+        let leader = leader(site).await?;
+        let told = site.store().told_leader().await?;
+        known.rising = match (leader.filter(|leader| told.as_ref() != Some(leader)), known.rising.take()) {
+            (Some(leader), Some((name, since))) if name == leader => match since.is_past(HELD_MS, now) {
+                false => Some((name, since)),
+                true => {
+                    // Written down first: rather never told than twice.
+                    tell(site, &name, now).await?;
+                    news.push(format!("{name} leads the ladder now."));
+                    None
+                }
+            },
+            (Some(leader), _) => Some((leader, now)),
+            (None, _) => None,
+        };
+    }
+    Ok(news)
+}
+
+/// The team in the first place; none while nobody is placed, or a boss is there.
+async fn leader(site: &Site) -> Result<Option<String>, Refused> {
+    let shown = site.shown().await?;
+    let first = shown.board.lines.iter().find(|line| line.rank == Some(1));
+    Ok(first.filter(|line| !line.boss).map(|line| line.name.clone()))
+}
+
+async fn tell(site: &Site, leader: &str, now: Time) -> Result<(), ServerError> {
+    let (verb, object, detail) = ("tell leader".to_owned(), leader.to_owned(), String::new());
+    let tell = Tell { contest: site.contest(), actor: "server".to_owned(), verb, object, detail, now };
+    Ok(site.store().act(tell).await?)
+}
+
+fn verdict(ended: &EndedTrial) -> String {
+    let says = match ended.found.says {
+        Says::Better => "is better than",
+        Says::Worse => "is worse than",
+        Says::Unknown => "is neither shown to be better nor worse than",
+    };
+    format!("{} v{} {says} v{}: {}.", ended.team, ended.n, ended.against, ended.found.figures())
+}
+
+/// A message as chats take it: Slack and those like it read `text`, Discord reads `content`. It calls nobody, whatever names are in it.
+fn message(news: &str, site: Option<&str>) -> String {
+    let link = site.map_or_else(String::new, |site| format!("\n{site}/"));
+    let room = LONGEST.saturating_sub(link.chars().count());
+    let news: String = news.chars().take(room).collect();
+    let content = format!("{news}{link}");
+    let text = content.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    serde_json::json!({ "text": text, "content": content, "allowed_mentions": { "parse": [] } }).to_string()
+}
+
+/// How long a message is tried to be sent.
+struct Patience {
+    /// For an answer.
+    answer: Duration,
+    /// Before the second and the third try.
+    pauses: [Duration; 2],
+    /// The longest pause that the other side may ask for.
+    longest: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        let [answer, first, second, longest] = [10, 2, 20, 120].map(Duration::from_secs);
+        Self { answer, pauses: [first, second], longest }
+    }
+}
+
+/// Sends a message.
+///
+/// # Errors
+/// Why it could not be sent, without the address.
+fn post(to: &WebhookAddress, body: &str, patience: &Patience) -> Result<(), String> {
+    // A proxy is for distant servers, and would read an address that is not encrypted.
+    let proxy = if to.0.starts_with("https:") { Proxy::try_from_env() } else { None };
+    let config = Agent::config_builder().proxy(proxy).user_agent(USER_AGENT);
+    let config = config.max_redirects(0).max_redirects_will_error(false).http_status_as_error(false);
+    let agent = config.timeout_global(Some(patience.answer)).build().new_agent();
+    let mut pauses = patience.pauses.iter();
+    loop {
+        let sent = agent.post(&to.0).header(header::CONTENT_TYPE, "application/json").send(body);
+        let (why, asked) = match sent {
+            Ok(answer) => match answer.status().as_u16() {
+                200..300 => return Ok(()),
+                300..400 => return Err("it redirects elsewhere, which is not followed".to_owned()),
+                429 => {
+                    let asked = answer.headers().get(header::RETRY_AFTER).and_then(|wait| wait.to_str().ok());
+                    let asked = asked.and_then(|wait| wait.parse().ok()).map(Duration::from_secs);
+                    ("it has had too many messages (status 429)".to_owned(), asked)
+                }
+                status @ 500.. => (format!("it answers with status {status}"), None),
+                status => return Err(format!("it answers with status {status}")),
+            },
+            Err(error) => (unreached(&error, patience), None),
+        };
+        if let Some(asked) = asked.filter(|asked| *asked > patience.longest) {
+            return Err(format!("{why} and wants none for {} s", asked.as_secs()));
+        }
+        let Some(pause) = pauses.next() else { return Err(format!("{why}, three times")) };
+        std::thread::sleep(asked.unwrap_or(*pause));
+    }
+}
+
+/// Why there was no answer, in words that have nothing of the address.
+fn unreached(error: &Error, patience: &Patience) -> String {
+    match error {
+        Error::Timeout(_) => format!("no answer within {} s", patience.answer.as_secs_f64()),
+        Error::HostNotFound => "no machine has its name".to_owned(),
+        Error::Io(error) => format!("it cannot be reached: {}", error.kind()),
+        Error::Rustls(_) | Error::Tls(_) => "its certificate cannot be trusted".to_owned(),
+        _ => "it cannot be reached, or does not speak HTTP".to_owned(),
+    }
+}
