@@ -76,7 +76,7 @@ pub async fn beat(site: &Site) {
     }
     let body = |news: &String| message(&format!("{}: {news}", settings.title), site.people_at());
     let (bodies, to) = (news.iter().map(body).collect(), to.clone());
-    let send = move |body: &String| post(&to, body, &Patience::default());
+    let send = move |body: &String| post(&to, body, &HookPatience::default());
     site.webhook.outbox.later(now, async move { Ok(bodies) }, send);
 }
 
@@ -150,16 +150,17 @@ fn message(news: &str, site: Option<&str>) -> String {
 }
 
 /// How long a message is tried to be sent.
-struct Patience {
+#[derive(Clone, Copy, Debug)]
+pub struct HookPatience {
     /// For an answer.
-    answer: Duration,
+    pub answer: Duration,
     /// Before the second and the third try.
-    pauses: [Duration; 2],
+    pub pauses: [Duration; 2],
     /// The longest pause that the other side may ask for.
-    longest: Duration,
+    pub longest: Duration,
 }
 
-impl Default for Patience {
+impl Default for HookPatience {
     fn default() -> Self {
         let [answer, first, second, longest] = [10, 2, 20, 120].map(Duration::from_secs);
         Self { answer, pauses: [first, second], longest }
@@ -170,7 +171,7 @@ impl Default for Patience {
 ///
 /// # Errors
 /// Why it could not be sent, without the address.
-fn post(to: &WebhookAddress, body: &str, patience: &Patience) -> Result<(), String> {
+pub fn post(to: &WebhookAddress, body: &str, patience: &HookPatience) -> Result<(), String> {
     // A proxy is for distant servers, and would read an address that is not encrypted.
     let proxy = if to.0.starts_with("https:") { Proxy::try_from_env() } else { None };
     let config = Agent::config_builder().proxy(proxy).user_agent(USER_AGENT);
@@ -202,7 +203,7 @@ fn post(to: &WebhookAddress, body: &str, patience: &Patience) -> Result<(), Stri
 }
 
 /// Why there was no answer, in words that have nothing of the address.
-fn unreached(error: &Error, patience: &Patience) -> String {
+fn unreached(error: &Error, patience: &HookPatience) -> String {
     match error {
         Error::Timeout(_) => format!("no answer within {} s", patience.answer.as_secs_f64()),
         Error::HostNotFound => "no machine has its name".to_owned(),
