@@ -94,7 +94,7 @@ fn told(out: &mut impl io::Write, report: &ArchiveReport) -> Done {
         if report.withheld > 0 {
             writeln!(
                 out,
-                "{} of its rows are withheld: matches that only the teams in them may see; that they are what was sealed is not proved here",
+                "rows withheld, of matches that only the teams in them may see, and so taken on trust: {}",
                 report.withheld
             )?;
         }
