@@ -388,7 +388,7 @@ mod tests {
     fn the_address_of_a_webhook_is_not_quoted() {
         let parsed = |line: &str| ContestFile::parse(&format!("game = 'g'\n[site]\n{line}\n"));
         let file = parsed("webhook = 'https://chat.example/secret'").expect("a good file");
-        assert!(!format!("{file:?}").replace("source: (\"\", ", "").contains("chat"), "{file:?}");
+        assert!(!format!("{:?}", file.site).contains("chat"));
         for wrong in ["webhook = 'https://chat.example/secret", "webhook = ['https://chat.example/secret']"] {
             let why = parsed(wrong).expect_err("no text");
             assert!(why.starts_with(":3:") && !why.contains("secret"), "{why}");

@@ -1,5 +1,7 @@
 //! A contest as one file that anybody can check: the sealed log, its replays, and the table that follows.
 //!
+//! Longer than 500 lines: what is written and what is checked of it are one format.
+//!
 //! It is a zip archive: `contest.json` says what was played and by whom, `log.txt` has each row after its hash, and `replays/HASH` what was
 //! played. [`verify`] trusts none of it: it follows the chain of the log, recomputes every match from its replay, the seeds from the secret
 //! once that is published, and the table from the log.

@@ -21,6 +21,7 @@ pub mod health;
 pub mod metrics;
 pub mod pages;
 
+pub mod beats;
 pub mod bench;
 pub mod fleet;
 pub mod work;

@@ -1,13 +1,13 @@
-//! The night's archive of what is public, made beside the ladder by the one server that looks after the contest.
+//! The night's archive of what is public, made beside the ladder.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_server::nightly::{self, LEFT};
 use agon_store::Time;
+use jiff::civil::Date;
 use tokio::runtime::Handle;
-
-use crate::site::Site;
 
 /// How often to look whether it is due, in milliseconds.
 const LOOK_MS: i64 = 60_000;
@@ -48,7 +48,8 @@ impl Nights {
         self.ends.store(true, Ordering::Relaxed);
     }
 
-    fn is_time(&self, now: Time) -> bool {
+    /// Whether to look if one is due. The next look is a while later.
+    pub fn is_time(&self, now: Time) -> bool {
         let mut state = self.state();
         let failed = state.failed.as_ref().is_some_and(|(at, _)| !at.is_past(AGAIN_MS, now));
         let is_time = !state.making && !failed && state.looked.is_none_or(|at| at.is_past(LOOK_MS, now));
@@ -57,34 +58,27 @@ impl Nights {
         }
         is_time
     }
-}
-
-/// Makes the archive of today if it is due.
-pub async fn beat(site: &Site) {
-    let (settings, now) = (site.settings(), site.now());
-    let (Some(folder), Some(day)) = (&settings.nightly, nightly::due(now)) else { return };
-    let (contest, folder) = (site.folder().to_owned(), site.folder().join(folder));
-    if !site.nights.is_time(now)
-        || nightly::made(&folder).iter().any(|made| made.day == day)
-        || !site.server.keeps().await.unwrap_or(false)
-    {
-        return;
-    }
-    let (nights, runtime) = (site.nights.clone(), Handle::current());
-    nights.state().making = true;
-    // A thread of its own: a server that ends does not wait for it.
-    let run = move || {
-        let ends = || nights.ends.load(Ordering::Relaxed);
-        let made = runtime.block_on(nightly::make(&contest, &folder, day, (LEFT, ends)));
-        match &made {
-            Ok(made) => tracing::info!(bytes = made.bytes, "the archive of {day} is made"),
-            Err(why) => tracing::warn!("the archive of {day} is not made: {why}"),
+    /// Makes the one of a day.
+    pub fn begin(self: &Arc<Self>, contest: PathBuf, folder: PathBuf, (day, now): (Date, Time)) {
+        let (own, runtime) = (self.clone(), Handle::current());
+        self.state().making = true;
+        let run = move || {
+            let ends = || own.ends.load(Ordering::Relaxed);
+            let made = runtime.block_on(nightly::make(&contest, &folder, day, (LEFT, ends)));
+            match &made {
+                Ok(made) => tracing::info!(bytes = made.bytes, "the archive of {day} is made"),
+                Err(why) => tracing::warn!("the archive of {day} is not made: {why}"),
+            }
+            own.is_over(made.err().map(|why| (now, why.to_string())));
+        };
+        // A thread of its own: a server that ends does not wait for it.
+        if let Err(error) = std::thread::Builder::new().name("night".to_owned()).spawn(run) {
+            self.is_over(Some((now, error.to_string())));
         }
-        let failed = made.err().map(|why| (now, why.to_string()));
-        *nights.state() = NightState { making: false, looked: Some(now), failed };
-    };
-    if let Err(error) = std::thread::Builder::new().name("night".to_owned()).spawn(run) {
-        let failed = Some((now, error.to_string()));
-        *site.nights.state() = NightState { making: false, looked: Some(now), failed };
+    }
+
+    fn is_over(&self, failed: Option<(Time, String)>) {
+        let mut state = self.state();
+        (state.making, state.failed) = (false, failed);
     }
 }

@@ -19,14 +19,14 @@ use crate::exports::Exports;
 use crate::limits::RequestLimits;
 use crate::mail::Mailer;
 use crate::metrics::Requests;
-use crate::nights::{self, Nights};
+use crate::nights::Nights;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
 use crate::secrets;
 use crate::settings::{MADE_MAP, OwnFile, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
-use crate::webhook::{self, Webhook};
+use crate::webhook::Webhook;
 
 /// How many names of maps are kept: a few hundred bytes each.
 const MOST_GROUNDS: usize = 20_000;
@@ -370,11 +370,9 @@ impl Site {
         self.server.look_out(tell).await;
     }
 
-    /// Does what is due once in a while, and checks whether something changed, if anybody is watching.
+    /// Checks whether something changed, if anybody is watching.
     pub async fn beat(&self) {
         self.follow_settings();
-        webhook::beat(self).await;
-        nights::beat(self).await;
         if self.pulse.receiver_count() == 0 {
             return;
         }

@@ -4,22 +4,14 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use agon_contest::config::WebhookAddress;
-use agon_ladder::verdict::Says;
-use agon_server::{EndedTrial, ServerError};
+use agon_server::EndedTrial;
 use agon_store::Time;
-use agon_store::acts::Tell;
 use tokio::sync::{Mutex, broadcast};
 use ureq::http::header;
 use ureq::{Agent, Error, Proxy};
 
 use crate::outbox::Outbox;
-use crate::problem::Refused;
-use crate::site::Site;
 
-/// How long somebody must have led before that is told, in milliseconds; so it is told at most as often.
-const HELD_MS: i64 = 600_000;
-/// How often to look who leads, in milliseconds.
-const LOOK_MS: i64 = 30_000;
 /// The longest message, in characters: Discord takes no longer one.
 const LONGEST: usize = 2_000;
 const USER_AGENT: &str = concat!("agon/", env!("CARGO_PKG_VERSION"));
@@ -29,15 +21,17 @@ pub struct Webhook {
     /// What waits, and what could not be sent.
     pub outbox: Arc<Outbox>,
     ended: std::sync::Mutex<broadcast::Receiver<EndedTrial>>,
-    heard: Mutex<Option<Heard>>,
+    /// None on a server that does not look after the contest.
+    pub(crate) heard: Mutex<Option<Heard>>,
 }
 
 /// What was known a moment ago, by the server that looks after the contest. What was there when it began is not told.
-struct Heard {
-    announced: Option<(Time, String, String)>,
-    looked: Time,
+pub(crate) struct Heard {
+    pub announced: Option<(Time, String, String)>,
+    /// When it was last looked who leads.
+    pub looked: Time,
     /// Who leads and was not told to, and since when.
-    rising: Option<(String, Time)>,
+    pub rising: Option<(String, Time)>,
 }
 
 impl Webhook {
@@ -48,7 +42,8 @@ impl Webhook {
         Self { outbox, ended: std::sync::Mutex::new(ended), heard: Mutex::default() }
     }
 
-    fn verdicts(&self) -> Vec<EndedTrial> {
+    /// The trials that have ended since the last time.
+    pub(crate) fn ended(&self) -> Vec<EndedTrial> {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = Vec::new();
         loop {
@@ -59,88 +54,19 @@ impl Webhook {
             }
         }
     }
-}
 
-/// Tells what has happened since the last time.
-pub async fn beat(site: &Site) {
-    let (settings, now, verdicts) = (site.settings(), site.now(), site.webhook.verdicts());
-    let (Some(to), of_verdicts) = &settings.webhook else {
-        *site.webhook.heard.lock().await = None;
-        return;
-    };
-    let mut news: Vec<String> = verdicts.iter().filter(|_| *of_verdicts).map(verdict).collect();
-    // What cannot be read now is read at the next beat.
-    news.extend(heard(site, now).await.unwrap_or_default());
-    if news.is_empty() {
-        return;
+    /// Sends messages, one after the other, some time after this returns.
+    pub(crate) fn send(&self, to: &WebhookAddress, messages: Vec<String>, now: Time) {
+        if !messages.is_empty() {
+            let to = to.clone();
+            let send = move |message: &String| post(&to, message, &HookPatience::default());
+            self.outbox.later(now, async move { Ok(messages) }, send);
+        }
     }
-    let body = |news: &String| message(&format!("{}: {news}", settings.title), site.people_at());
-    let (bodies, to) = (news.iter().map(body).collect(), to.clone());
-    let send = move |body: &String| post(&to, body, &HookPatience::default());
-    site.webhook.outbox.later(now, async move { Ok(bodies) }, send);
-}
-
-/// Announcements and leaders, if this is the server that looks after the contest.
-async fn heard(site: &Site, now: Time) -> Result<Vec<String>, Refused> {
-    let mut known = site.webhook.heard.lock().await;
-    if !site.server.keeps().await? {
-        *known = None;
-        return Ok(Vec::new());
-    }
-    let (announced, mut news) = (site.store().announced().await?, Vec::new());
-    let Some(known) = known.as_mut() else {
-        *known = Some(Heard { announced, looked: Time(0), rising: None });
-        return Ok(news);
-    };
-    if known.announced != announced {
-        news.extend(announced.iter().map(|(.., text)| text.clone()));
-        known.announced = announced;
-    }
-    if known.looked.is_past(LOOK_MS, now) {
-        known.looked = now;
-        let leader = leader(site).await?;
-        let told = site.store().told_leader().await?;
-        known.rising = match (leader.filter(|leader| told.as_ref() != Some(leader)), known.rising.take()) {
-            (Some(leader), Some((name, since))) if name == leader => match since.is_past(HELD_MS, now) {
-                false => Some((name, since)),
-                true => {
-                    // Written down first: rather never told than twice.
-                    tell(site, &name, now).await?;
-                    news.push(format!("{name} leads the ladder now."));
-                    None
-                }
-            },
-            (Some(leader), _) => Some((leader, now)),
-            (None, _) => None,
-        };
-    }
-    Ok(news)
-}
-
-/// The team in the first place; none while nobody is placed, or a boss is there.
-async fn leader(site: &Site) -> Result<Option<String>, Refused> {
-    let shown = site.shown().await?;
-    let first = shown.board.lines.iter().find(|line| line.rank == Some(1));
-    Ok(first.filter(|line| !line.boss).map(|line| line.name.clone()))
-}
-
-async fn tell(site: &Site, leader: &str, now: Time) -> Result<(), ServerError> {
-    let (verb, object, detail) = ("tell leader".to_owned(), leader.to_owned(), String::new());
-    let tell = Tell { contest: site.contest(), actor: "server".to_owned(), verb, object, detail, now };
-    Ok(site.store().act(tell).await?)
-}
-
-fn verdict(ended: &EndedTrial) -> String {
-    let says = match ended.found.says {
-        Says::Better => "is better than",
-        Says::Worse => "is worse than",
-        Says::Unknown => "is neither shown to be better nor worse than",
-    };
-    format!("{} v{} {says} v{}: {}.", ended.team, ended.n, ended.against, ended.found.figures())
 }
 
 /// A message as chats take it: Slack and those like it read `text`, Discord reads `content`. It calls nobody, whatever names are in it.
-fn message(news: &str, site: Option<&str>) -> String {
+pub(crate) fn message(news: &str, site: Option<&str>) -> String {
     let link = site.map_or_else(String::new, |site| format!("\n{site}/"));
     let room = LONGEST.saturating_sub(link.chars().count());
     let news: String = news.chars().take(room).collect();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use agon_server::nightly;
 use agon_site::Way;
+use agon_site::beats::beat;
 use agon_store::LoginKind;
 use agon_store::Time;
 
@@ -20,7 +21,7 @@ async fn until(world: &World, mut holds: impl FnMut() -> bool, what: &str) {
     let end = Instant::now() + Duration::from_secs(30);
     while !holds() {
         assert!(Instant::now() < end, "{what}");
-        world.site.beat().await;
+        beat(&world.site).await;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -103,7 +104,7 @@ async fn what_is_public_is_a_file_every_night() {
     let made = fs::metadata(&today).expect("there").modified().expect("known");
     let tomorrow = folder.join("2026-11-24.agon");
     world.wait(Time(START + 20 * HOUR).0 - world.now().0);
-    world.site.beat().await;
+    beat(&world.site).await;
     assert!(!world.site.nights.is_making() && !tomorrow.exists(), "20 to 3");
     world.wait(HOUR / 3);
     until(&world, || tomorrow.exists() && !world.site.nights.is_making(), "it is made at three").await;
@@ -161,7 +162,7 @@ async fn what_fails_leaves_nothing_and_is_tried_again_after_an_hour() {
     says(&world, "elsewhere").await;
     let made: PathBuf = contest.join("elsewhere/2026-11-23.agon");
     world.wait(HOUR - 1_000);
-    world.site.beat().await;
+    beat(&world.site).await;
     assert!(!world.site.nights.is_making() && !made.exists(), "not yet");
     world.wait(1_000);
     until(&world, || made.exists() && !world.site.nights.is_making(), "it is made").await;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use agon_bot::BotName;
 use agon_contest::config::WebhookAddress;
 use agon_site::Way;
+use agon_site::beats::beat;
 use agon_site::webhook::{HookPatience, post};
 use agon_store::LoginKind;
 use serde_json::Value;
@@ -154,7 +155,7 @@ async fn an_announcement_is_told_once_and_not_again_after_a_start() {
     let world = World::with(&section(&chat), Way::Loopback).await;
     let mut rita = rita(&world).await;
     // What is there when it begins is known.
-    world.site.beat().await;
+    beat(&world.site).await;
     announce(&mut rita, "Lunch <b> & \"tea\"\n@everyone").await;
     let heard = chat.next().await;
     let link = format!("\nhttp://{}/", world.address);
@@ -163,7 +164,7 @@ async fn an_announcement_is_told_once_and_not_again_after_a_start() {
     assert_eq!(heard["allowed_mentions"], serde_json::json!({ "parse": [] }));
     // Taken back; then the same again.
     announce(&mut rita, "").await;
-    world.site.beat().await;
+    beat(&world.site).await;
     world.wait(1);
     announce(&mut rita, "Lunch").await;
     chat.hears("Autumn Cup: Lunch\n").await;
@@ -172,7 +173,7 @@ async fn an_announcement_is_told_once_and_not_again_after_a_start() {
     world.stop().await;
     let World { folder, .. } = world;
     let again = World::in_folder(folder, &section(&chat), Way::Loopback).await;
-    again.site.beat().await;
+    beat(&again.site).await;
     announce(&mut again.signed_in(again.account("Olga", true).await, LoginKind::Session).await.0, "Tea")
         .await;
     chat.hears("Autumn Cup: Tea\n").await;
@@ -187,13 +188,13 @@ async fn of_two_servers_one_tells() {
     let first = World::in_folder(folder, &section(&chat), Way::Loopback).await;
     let second = first.beside().await;
     for world in [&first, &second] {
-        world.site.beat().await;
+        beat(&world.site).await;
     }
     let mut rita = rita(&second).await;
     for text in ["Lunch", "Tea"] {
         announce(&mut rita, text).await;
-        second.site.beat().await;
-        first.site.beat().await;
+        beat(&second.site).await;
+        beat(&first.site).await;
         chat.hears(&format!("Autumn Cup: {text}\n")).await;
     }
     assert!(chat.told.try_recv().is_err(), "once");
@@ -227,12 +228,12 @@ async fn who_leads_is_told_when_it_has_held_and_what_became_of_a_version() {
             played += 1;
         }
         // The clock stands: nobody has led for long.
-        world.site.beat().await;
+        beat(&world.site).await;
     }
     let looks = async || {
         // Each a look of its own.
         world.wait(30_000);
-        world.site.beat().await;
+        beat(&world.site).await;
     };
     for _ in 0..20 {
         looks().await;
@@ -251,7 +252,7 @@ async fn who_leads_is_told_when_it_has_held_and_what_became_of_a_version() {
     play_some(&world, 1).await;
     world.wait(600_000);
     world.server.tick(world.now()).await.expect("done");
-    world.site.beat().await;
+    beat(&world.site).await;
     chat.hears("Autumn Cup: Ann v2 is neither shown to be better nor worse than v1: no block was played.\n")
         .await;
 }
@@ -277,7 +278,7 @@ async fn its_address_is_in_no_page_and_no_log_and_what_fails_is_the_organisers_t
     let chat = Chat::that_answers(vec!["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned()]);
     let world = World::with(&section(&chat), Way::Loopback).await;
     let (mut rita, mut nobody) = (rita(&world).await, world.browser());
-    world.site.beat().await;
+    beat(&world.site).await;
     announce(&mut rita, "Lunch").await;
     chat.hears("Autumn Cup: Lunch\n").await;
     let end = Instant::now() + Duration::from_secs(30);
@@ -292,7 +293,7 @@ async fn its_address_is_in_no_page_and_no_log_and_what_fails_is_the_organisers_t
     );
     // A file that cannot be read is told without the line.
     write_file(world.folder.path(), &format!("{}\nwebhook_verdicts = 'yes'", section(&chat)));
-    world.site.beat().await;
+    beat(&world.site).await;
     let mut pages = 0;
     for route in agon_site::routes::all().filter(|route| route.method == agon_site::routes::Method::Get) {
         if route.path.starts_with("/events") {
