@@ -38,7 +38,8 @@ async fn tell_webhook(site: &Site) {
                 news.extend(risen(site, known, now).await.unwrap_or_default());
             }
         }
-        _ => *known = None,
+        Ok(false) => *known = None,
+        Err(_) => {}
     }
     let body = |news: &String| message(&format!("{}: {news}", settings.title), site.people_at());
     site.webhook.send(to, news.iter().map(body).collect(), now);
