@@ -21,6 +21,7 @@ pub mod result;
 pub mod code;
 
 pub mod ladder;
+pub mod marks;
 pub mod person;
 pub mod problem;
 mod words;
@@ -31,6 +32,7 @@ pub use code::{
 };
 pub use contest::Contest;
 pub use ladder::{Best, COLUMNS, Figure, Ladder, LadderColumn, LadderRow, VersionRating};
+pub use marks::{Marks, Milestone, TeamMarks, TeamStanding};
 pub use person::{Me, Quota, Team, Used};
 pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;
