@@ -231,7 +231,7 @@ pub struct CodeStarter {
 }
 
 /// What may be kept, run and handed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct CodeLimits {
     /// Files of a text.

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(other.says, format!("preset kit-2020 (usually {})", own.rules_name));
         assert_eq!(ChangedGround::of(game, &own, &RulesWish::default(), 7), Ok(None));
         for (wrong, why) in [
-            (wish(None, &[("startHP", "5")]), "no rule is called `startHP`; did you mean `startingHP`?"),
+            (wish(None, &[("startinHP", "5")]), "no rule is called `startinHP`; did you mean `startingHP`?"),
             (wish(Some("kit-2021"), &[]), "no rules preset `kit-2021`. Presets: "),
             (wish(None, &[("startingHP", "many")]), "must be a number, not a text"),
             (wish(None, &[("x", &"9".repeat(81))]), "at most 80 bytes"),

@@ -1,5 +1,9 @@
 //! Texts of the workbench.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::{AccountId, ContestId, EntrantId, MatchId, Time, VersionId};
 
 id! {
