@@ -1,5 +1,5 @@
 //! The API: JSON for programs, under `/api/v1`. The caller is known by a token (`Authorization: Bearer ...`); cookies are
-//! ignored here. Refusals are `application/problem+json`.
+//! ignored here, but for the workbench, whose page asks as well. Refusals are `application/problem+json`.
 //!
 //! Requests and answers are the types of [`agon_api`]. Each act is one line of a table, with its right and its types; the
 //! description, OpenAPI 3.1, is built from that table (`describe`) and kept in a file, which a test compares with it.

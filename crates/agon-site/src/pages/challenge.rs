@@ -259,15 +259,10 @@ async fn draft_page(
             p.faint { (room) }
             button.main disabled[!is_room] { "Play" }
         }
-        (way_to_code())
+        (frame::way_to_code())
     };
     let lead = "No version is created, the match is unrated, and only your team and the organiser see it. The result appears within seconds, with what your program wrote.";
     Ok(frame::page(ask, Here::Home, "Try a draft", lead, content))
-}
-
-/// The way to the workbench.
-pub fn way_to_code() -> Markup {
-    html! { p { "In " a href="/code" { "Code" } " your bot's text is kept as you type, and the board is beside it." } }
 }
 
 /// The files of a starter with another strategy, as an archive.

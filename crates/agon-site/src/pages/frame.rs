@@ -180,6 +180,11 @@ pub fn field(label: &str, help: &str, input: Markup) -> Markup {
     }
 }
 
+/// The way to the workbench.
+pub fn way_to_code() -> Markup {
+    html! { p { "In " a href="/code" { "Code" } " your bot's text is kept as you type, and the board is beside it." } }
+}
+
 /// The remark beside an address that nobody else can open.
 pub fn alone(ask: &Visit) -> Markup {
     html! {

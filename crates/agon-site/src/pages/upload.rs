@@ -15,7 +15,7 @@ use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody, cut_off};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
-use crate::pages::{challenge, mail, rulings, words};
+use crate::pages::{mail, rulings, words};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -94,7 +94,7 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
             @if let Some(room) = &room { p.faint { (room) } }
             button.main { "Submit" }
         }
-        (challenge::way_to_code())
+        (frame::way_to_code())
         section.prose {
             h2 { "What happens next" }
             ol {

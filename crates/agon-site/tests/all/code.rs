@@ -7,11 +7,11 @@ use agon_replay::Replay;
 use agon_site::limits::TEXTS;
 use agon_store::acts::Withdraw;
 use agon_store::{AccountId, LoginKind};
-use agon_worker::pack;
+use agon_worker::{Job, pack};
 use serde_json::{Value, json};
 
 use crate::api::Judge;
-use crate::common::{Answer, Browser, World, between, play_some};
+use crate::common::{Answer, Browser, World, between, play};
 
 const MINUTE: i64 = 60_000;
 
@@ -46,6 +46,25 @@ async fn list(browser: &mut Browser) -> Vec<TextEntry> {
 
 async fn begin(browser: &mut Browser) -> Workbench {
     Judge::new().read("get", "/api/v1/code", &browser.get("/api/v1/code").await)
+}
+
+/// Plays until this match was played, and returns it as its machine got it.
+async fn played(world: &World, game: i64) -> Job {
+    let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
+    for _ in 0..60 {
+        world.server.tick(world.now()).await.expect("done");
+        let request = world.now().0.to_string();
+        let granted = world.server.lease(worker, &request, 1, world.now()).await.expect("answered");
+        world.wait(1_000);
+        for job in granted.jobs {
+            play(world, worker, &job).await;
+            if job.attempt.game == game {
+                world.server.tick(world.now()).await.expect("done");
+                return job;
+            }
+        }
+    }
+    panic!("match {game} is not played");
 }
 
 fn problem(answer: &Answer) -> (u16, String) {
@@ -185,7 +204,8 @@ async fn a_text_runs_as_a_draft_and_by_other_rules_if_that_is_wanted() {
         "it is that match"
     );
     assert_eq!(list(&mut ann).await[0].did, None, "it is not over");
-    play_some(&world, 6).await;
+    let job = played(&world, plain).await;
+    assert!(job.ground.is_none() && job.is_one_teams, "the other one is a boss");
     let did = list(&mut ann).await[0].did.clone().expect("it is over");
     assert!(did.contains(&format!(" {}, turn ", boss.name)), "{did}");
     assert_eq!(
@@ -197,7 +217,8 @@ async fn a_text_runs_as_a_draft_and_by_other_rules_if_that_is_wanted() {
     // By rules of one's own: in the match, its page, its replay, and nowhere else.
     let odd = json!({ "preset": "", "set": { "health_points": 20, "damage": "9" } });
     let odd = run(&send(&mut ann, "POST", "/code/run", &wish(odd)).await);
-    play_some(&world, 6).await;
+    let job = played(&world, odd).await;
+    assert!(job.ground.is_some_and(|own| own.rules.contains("health_points = 20")));
     let says = "damage 9 (usually 7), health_points 20 (usually 10)";
     let page = ann.get(&format!("/match/{odd}")).await.text();
     assert!(page.contains(&format!("Unrated, rules changed: {says}. Ended after ")), "{page}");
@@ -227,7 +248,7 @@ async fn a_text_runs_as_a_draft_and_by_other_rules_if_that_is_wanted() {
     let other = kept(&mut ann, Some(text), "print('another')").await;
     let both = json!({ "text": text, "against": [{ "text": other }], "seed": "63" });
     let both = run(&send(&mut ann, "POST", "/code/run", &both).await);
-    play_some(&world, 6).await;
+    assert!(played(&world, both).await.is_one_teams, "what is wrong with either is told");
     assert!(ann.get(&format!("/match/{both}")).await.heading().contains("Ann (draft)"));
     for (wrong, status, why) in [
         (
