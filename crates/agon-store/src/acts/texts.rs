@@ -56,7 +56,13 @@ impl Act for KeepText {
         .bind(team.map_or(0, |team| team.0))
         .fetch_optional(&mut *conn)
         .await?;
-        if newest.map(|(id, ..)| TextId(id)) != self.base {
+        let there: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM accounts WHERE id = $1 AND withdrawn_ms IS NULL")
+                .bind(account.0)
+                .fetch_one(&mut *conn)
+                .await?;
+        // Of whom was deleted meanwhile nothing is kept.
+        if there == 0 || newest.map(|(id, ..)| TextId(id)) != self.base {
             return Ok(TextReply::Newer);
         }
         let [since_newest, since_before] = self.lines;

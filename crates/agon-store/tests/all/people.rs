@@ -427,6 +427,7 @@ async fn texts_are_their_authors_for_the_team_and_go_with_the_account() {
     assert_eq!(world.texts(ann, Some(blue)).await, [second, first]);
     assert!(second > first && third > second);
     world.store.act(Withdraw { contest: world.contest, account: bob, now: Time(9) }).await.expect("done");
+    assert_eq!(world.keep(bob, None, None, "sent before he was deleted").await, TextReply::Newer);
     assert_eq!(world.texts(bob, None).await, []);
     world.clean().await;
 }
