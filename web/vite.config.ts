@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 // What pages have no use for that ask no server, and those that have no engines either.
-const SERVED = 'Workshop|Journal|Locked|Start'
+const SERVED = 'Workshop|Code|Journal|Locked|Start'
 const APART: Record<string, RegExp> = {
   folder: new RegExp(`^\\./(${SERVED})\\.svelte$`),
   page: new RegExp(`^\\./(${SERVED}|Play|PlayOn|AnalysisPanel|KeepTest)\\.svelte$`),

@@ -96,6 +96,13 @@ export const drawing: Drawing<Scene> = {
     return [{ index: 0, who: `unit ${id}`, name: id, text: words.join(' '), effect }]
   },
 
+  aims(scene, text) {
+    const [id, verb, ...rest] = text.trim().split(/\s+/)
+    const at = (number: unknown) => scene.units.find((unit) => unit.id === Number(number))?.tile
+    const [from, to] = [at(id), verb === 'MOVE' ? ([Number(rest[0]), Number(rest[1])] satisfies Cell) : at(rest[0])]
+    return from && to && to.every(Number.isFinite) ? [[middle(from), middle(to)]] : []
+  },
+
   life(step, id) {
     const number = Number(id.split(' ')[1])
     return (step.events as Event[]).flatMap((event): Moment[] => {

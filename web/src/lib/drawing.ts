@@ -212,6 +212,8 @@ export interface Drawing<S = unknown, P = unknown> {
   tell(step: Step<S, P>, name: (seat: Seat) => string): Told[]
   /** The orders of an answer one by one; if omitted, the answer is shown as it is. */
   orders?(step: Step<S, P>, answer: Answer): Order[]
+  /** From where to where the orders of an answer go, as far as they have a place: the middles of cells. */
+  aims?(scene: S, text: string): [[number, number], [number, number]][]
   /** What happened to a thing in a step, from its events and frames alone; empty when nothing did. */
   life?(step: Pick<Step<S, P>, 'number' | 'events' | 'parts'>, id: string): Moment[]
   /** Numbers to compare at a glance, as bars. */

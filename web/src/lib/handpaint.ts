@@ -50,7 +50,8 @@ function corners([x, y]: [number, number]): [number, number][] {
   return [[x + 0.06, y + 0.06], [x + 0.94, y + 0.06], [x + 0.94, y + 0.94], [x + 0.06, y + 0.94], [x + 0.06, y + 0.06]]
 }
 
-function arrow(pen: Pen, a: [number, number], b: [number, number], colour: string): void {
+/** A dashed arrow from one place to another. */
+export function arrow(pen: Pen, a: [number, number], b: [number, number], colour: string): void {
   const long = Math.hypot(b[0] - a[0], b[1] - a[1])
   if (long < 0.1) return
   const [dx, dy] = [(b[0] - a[0]) / long, (b[1] - a[1]) / long]

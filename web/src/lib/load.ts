@@ -15,7 +15,8 @@ export { Problem }
 export type Source =
   | { kind: 'replay'; name: string }
   | { kind: 'journal'; name: string; block: string; game: string }
-  | { kind: 'live'; name: string }
+  /** Being played, or over: on a site with addresses of its lines and of its replay. */
+  | { kind: 'live'; name: string; lines?: string; file?: string }
   | { kind: 'file'; name: string; bytes: Blob }
   | { kind: 'page' }
 
@@ -68,6 +69,7 @@ export const enginesHere = (): Asks | undefined => engines ?? (KEY in keyHeader(
 export async function fileOf(source: Source): Promise<Blob> {
   if (source.kind === 'file') return plain(source.bytes)
   if (source.kind === 'page') return new Blob([unbased(linked() ?? '')])
+  if (source.kind === 'live' && source.file) return plain(await (await reach(source.file)).blob())
   return plain(await (await reach(`api/file?${query(source)}`)).blob())
 }
 
@@ -205,7 +207,7 @@ export async function load(
   grown: () => void,
   gone: () => boolean,
 ): Promise<void> {
-  if (source.kind === 'live') return follow(source.name, begun, grown, gone)
+  if (source.kind === 'live') return follow(source.lines ?? `api/live?name=${encodeURIComponent(source.name)}`, begun, grown, gone)
   let head: Head
   let steps: StepSource
   try {
@@ -230,8 +232,8 @@ export async function load(
 }
 
 /** Follows a match as it is played. */
-async function follow(name: string, begun: (stream: MatchStream) => void, grown: () => void, gone: () => boolean): Promise<void> {
-  const { body } = await reach(`api/live?name=${encodeURIComponent(name)}`)
+async function follow(address: string, begun: (stream: MatchStream) => void, grown: () => void, gone: () => boolean): Promise<void> {
+  const { body } = await reach(address)
   if (!body) throw new Problem('The server sent nothing.')
   let stream: MatchStream | undefined
   let rested = performance.now()

@@ -15,6 +15,8 @@ export interface Place {
   seats: string
   /** A game whose bots are scripts, written in this page. */
   workshop: string
+  /** The bot's folder that this program was started with: written beside the board. */
+  code: string
   /** The token of a seat that was given away. */
   seat: string
   /** Replays presented one after the other, including the one shown. */
@@ -30,7 +32,7 @@ export interface Place {
   zoom: [number, number, number] | null
 }
 
-export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', workshop: '', seat: '', list: [], rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
+export const NOWHERE: Place = { replay: '', live: '', with: '', journal: '', match: '', play: '', seats: '', workshop: '', code: '', seat: '', list: [], rules: '', map: '', seed: '', turn: null, part: null, selected: null, eyes: null, zoom: null }
 
 export function readPlace(hash: string): Place {
   const found = new URLSearchParams(hash.replace(/^#/, ''))
@@ -48,6 +50,7 @@ export function readPlace(hash: string): Place {
     play: found.get('play') ?? '',
     seats: found.get('seats') ?? '',
     workshop: found.get('workshop') ?? '',
+    code: found.get('code') ?? '',
     seat: found.get('seat') ?? '',
     list: found.getAll('list').slice(0, 200),
     rules: found.get('rules') ?? '',
@@ -74,6 +77,7 @@ export function writePlace(place: Place): string {
   put('play', place.play)
   put('seats', place.seats)
   put('workshop', place.workshop)
+  put('code', place.code)
   put('seat', place.seat)
   place.list.forEach((name) => out.append('list', name))
   put('rules', place.rules)

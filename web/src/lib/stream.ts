@@ -1,7 +1,7 @@
 // A match in memory: what it is, the steps being viewed, and what is known of all of them.
 
 import { apply, type Json } from './delta'
-import type { Answer, Drawing, End, Fault, Head, Line, Moment, Seat, Step, Told } from './drawing'
+import type { Answer, Drawing, End, Fault, Head, Line, Moment, Rejection, Seat, Step, Told } from './drawing'
 
 export type { End, Outcome } from './drawing'
 
@@ -32,6 +32,7 @@ export interface Brief {
   moment: string
   answers: Answer[]
   faults: Fault[]
+  rejected: Rejection[]
   /** The events worth reading. */
   told: Told[]
   /** The game's own scores after it. */
@@ -74,7 +75,8 @@ export class MatchStream {
   constructor(
     readonly head: Head,
     readonly drawing: Drawing,
-    readonly steps?: StepSource,
+    /** For a match that was followed, its replay once it is over. */
+    public steps?: StepSource,
   ) {
     this.start = head.scene
     this.lastScene = head.scene
@@ -169,8 +171,8 @@ export class MatchStream {
   private survey(line: Line): void {
     const step = this.make(line, this.briefs.length + 1, this.lastScene)
     this.lastScene = step.scene
-    const { number, moment, answers, faults } = step
-    this.briefs.push({ number, moment, answers, faults, told: this.tell(step).filter(({ weight }) => weight > 0), scores: this.scores(step.scene), advantage: line.advantage })
+    const { number, moment, answers, faults, rejected } = step
+    this.briefs.push({ number, moment, answers, faults, rejected, told: this.tell(step).filter(({ weight }) => weight > 0), scores: this.scores(step.scene), advantage: line.advantage })
   }
 
   private async fetch(from: number, to: number): Promise<string[]> {
