@@ -10,13 +10,14 @@ use agon_bot::{BotName, Launch, NameKind};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Folders that are not part of a bot: what version control, compilers, package managers and agon itself leave behind.
-pub const LEFT_OUT: [&str; 9] = [
+pub const LEFT_OUT: [&str; 10] = [
     ".git",
     ".hg",
     ".svn",
     "__pycache__",
     "node_modules",
     "target",
+    ".agon",
     "agon-bots",
     "agon-replays",
     "agon-series",

@@ -86,6 +86,15 @@ pub enum Ask {
         /// Whose order.
         seat: u8,
     },
+    /// The order that the analysis' policy would play in place of a seat's, as a bot writes it there; returns its text.
+    Instead {
+        /// The replay.
+        id: u32,
+        /// The step.
+        step: u32,
+        /// Whose order.
+        seat: u8,
+    },
     /// A new match by hand; returns [`Begun`].
     Begin {
         /// Which match.

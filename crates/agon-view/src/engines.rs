@@ -85,6 +85,11 @@ impl Engines {
             Ask::Written { id, step, seat } => {
                 self.viewed(id, |own| Ok(text(own.analysis()?.written(step, seat_of(seat)?)?)))
             }
+            Ask::Instead { id, step, seat } => self.viewed(id, |own| {
+                let (analysis, seat) = (own.analysis()?, seat_of(seat)?);
+                let answers = analysis.instead(step, seat, 0)?;
+                Ok(text(analysis.text(step, seat, &answers)?))
+            }),
             Ask::Begin { wanted } => self.begun(Play::begin(&wanted)?),
             Ask::Resume { id, steps, seats } => {
                 let replay = find(&self.views, id).ok_or_else(put_away)?;

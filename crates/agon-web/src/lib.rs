@@ -11,6 +11,8 @@ pub mod live;
 
 pub mod api;
 pub mod app;
+pub mod bench;
+pub mod folder;
 pub mod gate;
 pub mod page;
 pub mod server;
@@ -22,4 +24,6 @@ pub use agon_view::{Privacy, Unshowable, View};
 pub use hand::TakenSeat;
 pub use live::Live;
 pub use script::{ScriptError, ScriptFile};
-pub use server::{Config, Handle, Host, Patient, Server, TrialWanted};
+pub use bench::{Bench, BenchNumber};
+pub use folder::BotFolder;
+pub use server::{Config, Handle, Host, Patient, PlayBegun, Server, TrialWanted};

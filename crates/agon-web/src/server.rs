@@ -4,6 +4,7 @@
 //! key ([`gate`]); a foreign `Host` is refused, so no foreign name can be made to resolve here.
 
 mod answers;
+mod code;
 mod files;
 mod gate;
 mod given;
@@ -25,8 +26,9 @@ use agon_view::Engines;
 
 pub use socket::Patient;
 use state::{AppState, OPEN, fresh_secret};
-pub use state::{Host, TrialWanted};
+pub use state::{Host, PlayBegun, TrialWanted};
 
+use crate::bench::Bench;
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::script::ScriptFile;
@@ -45,6 +47,8 @@ pub struct Config {
     pub files: Vec<PathBuf>,
     /// The script that the page may read and write.
     pub script: Option<ScriptFile>,
+    /// The bot that is written in the page.
+    pub bench: Option<Bench>,
     /// The folder of recent matches.
     pub folder: PathBuf,
     /// The folder of series.
@@ -61,6 +65,7 @@ impl Default for Config {
             key: None,
             files: Vec::new(),
             script: None,
+            bench: None,
             folder: PathBuf::new(),
             series: PathBuf::new(),
             patience: Duration::from_secs(20),
@@ -124,6 +129,7 @@ impl Server {
             address,
             shelf,
             script: config.script,
+            bench: config.bench,
             host,
             running: Mutex::default(),
             trying: Arc::new(tokio::sync::Semaphore::new(1)),

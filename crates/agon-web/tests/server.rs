@@ -13,17 +13,22 @@ use agon_game::{Answer, Seat, Setup};
 use agon_replay::{EndInfo, Header, Replay, SeatInfo, Writer};
 use agon_spec::MatchSpec;
 use agon_web::api::{Causes, TrialSoFar};
-use agon_web::{Config, Handle, Host, Live, Server, TrialWanted};
+use agon_web::{Bench, BotFolder, Config, Handle, Host, Live, PlayBegun, Server, TrialWanted};
 
 /// Records what it was asked to play.
 #[derive(Clone, Default)]
 struct Asked(Arc<Mutex<Vec<String>>>);
 
 impl Host for Asked {
-    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
+    fn play(&self, spec: &MatchSpec, live: Live) -> Result<PlayBegun, String> {
         let bots: Vec<&str> = spec.seats.iter().map(|seat| seat.bot.as_str()).collect();
         self.0.lock().unwrap().push(format!("{} {bots:?}", spec.game));
         live.fail("played by nobody");
+        Ok(PlayBegun::default())
+    }
+
+    fn build(&self, bot: &str) -> Result<(), String> {
+        self.0.lock().unwrap().push(format!("build {bot}"));
         Ok(())
     }
 
@@ -525,4 +530,46 @@ fn a_file_on_the_shelf_is_given_as_it_is() {
     assert!(given.starts_with("HTTP/1.1 200") && given.ends_with("whatever it is"), "{given}");
     let none = server.get(&format!("/api/file?journal={}&block=1&game=1", path.display()));
     assert!(none.starts_with("HTTP/1.1 422"), "{none}");
+}
+
+#[test]
+fn a_text_is_kept_in_the_folder_that_was_named_and_played_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bot.py"), "one").unwrap();
+    let bench = Bench {
+        folder: BotFolder::new(folder.path()).unwrap(),
+        info: agon_games::find("cultist-wars").unwrap().info(),
+        rules: String::new(),
+        opponents: vec!["builtin:hunter".to_owned()],
+        numbers: Vec::new(),
+    };
+    let server = Running::with(Config { bench: Some(bench), ..Config::default() });
+    let json = "Content-Type: application/json";
+    let sent = |first: &str, body: &str| server.send(first, &[&key(), &server.origin(), json], body);
+    let page = server.get("/api/code");
+    assert!(
+        page.contains(r#""opponents":[{"boss":true,"name":"hunter","version":"builtin:hunter"}"#),
+        "{page}"
+    );
+    let id = page.split(r#""id":""#).nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let text =
+        |base: &str| format!(r#"{{"base":"{base}","files":[{{"path":"bot.py","text":"two"}}],"note":null}}"#);
+    let stranger = server.send("PUT /api/code/text", &[&server.origin(), json], &text(&id));
+    assert!(stranger.starts_with("HTTP/1.1 403"), "{stranger}");
+    let stale = sent("PUT /api/code/text", &text("another"));
+    assert!(stale.starts_with("HTTP/1.1 409") && stale.contains(r#""text":"one""#), "{stale}");
+    let kept = sent("PUT /api/code/text", &text(&id));
+    assert!(kept.starts_with("HTTP/1.1 200"), "{kept}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("bot.py")).unwrap(), "two");
+    let newest = kept.split(r#""id":""#).nth(1).unwrap().split('"').next().unwrap();
+    let wish = r#""seat":2,"against":[{"version":"builtin:hunter"}],"map":null,"seed":"7","rules":null}"#;
+    let run = sent("POST /api/code/run", &format!(r#"{{"text":"{newest}",{wish}"#));
+    assert!(run.starts_with("HTTP/1.1 200") && run.contains(r#""match":""#), "{run}");
+    let name = folder.path().display().to_string();
+    let asked = server.asked.0.lock().unwrap().clone();
+    assert_eq!(asked, [format!("build {name}"), format!("cultist-wars {:?}", ["builtin:hunter", &name])]);
+    let gone = sent("POST /api/code/run", &format!(r#"{{"text":"another",{wish}"#));
+    assert!(gone.starts_with("HTTP/1.1 422"), "{gone}");
+    let none = Running::start().get("/api/code");
+    assert!(none.starts_with("HTTP/1.1 422") && none.contains("agon watch FOLDER"), "{none}");
 }

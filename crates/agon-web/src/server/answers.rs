@@ -12,14 +12,14 @@ use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::state::AppState;
 use super::telling::{Which, beside, ndjson, octets, problem, sent};
-use super::{files, gate, given, rulebook, trial, workshop};
+use super::{code, files, gate, given, rulebook, trial, workshop};
 use crate::api::{Causes, GameMap, GameOption, Listing, Named, PlayRequest, SeriesPage, StartedMatch, Swing};
 use crate::hand::TakenSeat;
 use crate::live::Live;
@@ -39,6 +39,12 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/play", post(play))
         .route("/trial", post(trial::begin))
         .route("/script", get(workshop::script).post(workshop::save))
+        .route("/code", get(code::page))
+        .route("/code/text", put(code::keep))
+        .route("/code/texts", get(code::texts))
+        .route("/code/texts/{id}", get(code::text))
+        .route("/code/run", post(code::run))
+        .route("/code/did", post(code::did))
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(app.clone(), gate::private));
     let seat = Router::new()

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,11 +13,21 @@ use agon_view::Engines;
 use serde::Deserialize;
 
 use crate::api::{Causes, TrialSoFar};
+use crate::bench::Bench;
 use crate::gate::same;
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::script::ScriptFile;
 use crate::shelf::Shelf;
+
+/// A match that has begun.
+#[derive(Debug, Default)]
+pub struct PlayBegun {
+    /// Where its replay is once it is over; none if it cannot be written.
+    pub replay: Option<PathBuf>,
+    /// The addresses of seats that people take.
+    pub seats: Vec<String>,
+}
 
 /// Plays matches for the page: implemented by the command line, which knows how.
 pub trait Host: Send + Sync + 'static {
@@ -25,7 +35,13 @@ pub trait Host: Send + Sync + 'static {
     ///
     /// # Errors
     /// A sentence for the user, when it cannot be played.
-    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String>;
+    fn play(&self, spec: &MatchSpec, live: Live) -> Result<PlayBegun, String>;
+
+    /// Builds a bot that must be built and has changed.
+    ///
+    /// # Errors
+    /// A sentence for the user with what the compiler says, when it cannot be built.
+    fn build(&self, bot: &str) -> Result<(), String>;
 
     /// Leads a bot to a turn and lets it play on, with its own order there and with the policy's. `told` receives what is
     /// known so far, finally the verdict; `stop` ends it.
@@ -70,6 +86,7 @@ pub(super) struct AppState {
     pub(super) address: SocketAddr,
     pub(super) shelf: Shelf,
     pub(super) script: Option<ScriptFile>,
+    pub(super) bench: Option<Bench>,
     pub(super) host: Box<dyn Host>,
     pub(super) running: Mutex<HashMap<String, Live>>,
     /// Held while a bot is tried: two at a time would disturb each other's clocks.

@@ -38,6 +38,36 @@ pub fn ensure(name: &BotName, quiet: bool) -> Done {
         _ => Ok(()),
     }
 }
+/// The same, with what the compiler says in the error.
+///
+/// # Errors
+/// Likewise.
+pub fn ensure_told(name: &BotName) -> Done {
+    let mut said = Vec::new();
+    let state = build_by(name, false, |build| match name.confined {
+        Confined::No => build.run_by(|command| {
+            let done = command.output()?;
+            said.extend([done.stdout, done.stderr].concat());
+            Ok(done.status)
+        }),
+        own => build.run_inside(own, &mut |bytes| {
+            said.extend_from_slice(bytes);
+            Ok(())
+        }),
+    })?;
+    match state {
+        State::Failed(why) => {
+            let (why, said) = (why.trim_end_matches(ABOVE), String::from_utf8_lossy(&said));
+            let told: String = said.chars().take(LONGEST_TOLD).collect();
+            Err(ErrorCode::Bot.of(format!("bot `{name}` cannot be built: {why}\n{told}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// So many characters of what a compiler says are passed on to a page.
+const LONGEST_TOLD: usize = 20_000;
+
 /// Notes on standard error which bots changed since `agon build` built them: an easy mistake that is hard to see.
 pub fn warn_of_stale(names: &[BotName]) {
     for name in names.iter().filter(|name| is_stale(name).unwrap_or(false)) {

@@ -22,9 +22,7 @@ use agon_web::TakenSeat;
 use agon_web::hand::SeatCamera;
 
 use crate::common::Failure;
-use crate::common::screen;
 use crate::play::step::{self, SteppedSeat};
-use crate::viewer::Viewer;
 
 /// The hidden subcommand of this program that passes on a person's answers.
 pub const SUBCOMMAND: &str = "--pass-on";
@@ -104,8 +102,12 @@ impl People {
         SteppedSeat::sit(game, header, (*seat, listener), json)
     }
 
-    /// Offers the seats of a match, and prints their addresses.
-    pub fn sit(&self, header: &Header, viewer: &Viewer) -> Result<Vec<SeatCamera>, Failure> {
+    /// Offers the seats of a match: `give` gives each away.
+    pub fn sit(
+        &self,
+        header: &Header,
+        mut give: impl FnMut(Seat, TakenSeat),
+    ) -> Result<Vec<SeatCamera>, Failure> {
         let mut cameras = Vec::new();
         for (seat, listener) in &self.seats {
             let (answers, to_say) = mpsc::channel::<Vec<u8>>();
@@ -121,8 +123,7 @@ impl People {
                     }
                 }
             });
-            let address = viewer.give(taken);
-            eprintln!("{} {address}", screen::errors().dim(&format!("seat {seat} is yours:")));
+            give(*seat, taken);
             cameras.push(camera);
         }
         Ok(cameras)

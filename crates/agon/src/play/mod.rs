@@ -197,7 +197,10 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         let watched = viewer.as_mut().filter(|_| options.live);
         let mut camera = watched.map(|viewer| viewer.live(&header)).transpose()?;
         let mut seats = match (&people, &viewer) {
-            (Some(people), Some(viewer)) => people.sit(&header, viewer)?,
+            (Some(people), Some(viewer)) => people.sit(&header, |seat, taken| {
+                let address = viewer.give(taken);
+                eprintln!("{} {address}", screen::errors().dim(&format!("seat {seat} is yours:")));
+            })?,
             _ => Vec::new(),
         };
         let mut here = match &people {

@@ -6,31 +6,38 @@ use std::io::{self, Read as _, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
+use agon_bot::manifest::{FILE, Manifest};
 use agon_desk::seats::{self, seat_of};
 use agon_desk::trial::{FEWEST, OrderTrial, Seating, TriedOrder};
-use agon_game::Transport;
-use agon_match::{Observer, Together};
+use agon_game::{Seats, Transport};
+use agon_match::{Observer, Terms, Together, play_on};
 use agon_replay::{Header, Replay};
 use agon_spec::MatchSpec;
 use agon_view::analysis::Analysis;
 use agon_web::api::{Causes, TrialSoFar};
 use agon_web::live::Camera;
-use agon_web::{Config, Handle, Host, Live, ScriptFile, Server, TrialWanted};
+use agon_web::{
+    Bench, BenchNumber, BotFolder, Config, Handle, Host, Live, PlayBegun, ScriptFile, Server, TrialWanted,
+};
 use clap::Args;
 
 use crate::common::folders;
 use crate::common::sandbox::{Bots, SandboxOptions};
 use crate::common::seats::ReplayFile;
-use crate::common::{self, ClockOptions, Done, Failure};
+use crate::common::{self, ClockOptions, Done, Failure, builds};
+use crate::play::human::People;
 use crate::series::why;
 use crate::viewer::opener::Opener;
+use crate::workshop::library;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Without a file it opens a page with the recent matches and series, and a form that plays new matches.
 A journal of a series opens as the list of its matches. A bot in JavaScript opens in the workshop: an editor beside the
-board, which saves to that file and no other. Two replays are shown side by side, and the first answer in which they differ is marked.
+board, which saves to that file and no other. The folder of a bot opens with its text beside the board: what is typed is kept in the
+folder, and played against any bot. Two replays are shown side by side, and the first answer in which they differ is marked.
 The page is served from this program to this machine only; it needs no network. The printed link opens it once; Enter
 prints another one.
 
@@ -39,15 +46,16 @@ Examples:
   agon watch old.replay new.replay
   agon watch agon-series/LAST/journal.jsonl
   agon watch bot.js
+  agon watch my-bot
   agon watch --no-open --port 8080
   agon watch --bind 0.0.0.0 --port 8080 --token-file ~/.agon-token";
 
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// Replays or journals; two replays are compared. Or an Ostibot script (JavaScript), to edit next to the board [default: a page
-    /// with the recent matches]
-    #[arg(value_name = "REPLAY|JOURNAL|SCRIPT")]
+    /// Replays or journals; two replays are compared. Or the folder of a bot, or an Ostibot script (JavaScript), to edit next to the
+    /// board [default: a page with the recent matches]
+    #[arg(value_name = "REPLAY|JOURNAL|FOLDER|SCRIPT")]
     pub files: Vec<PathBuf>,
     /// Prints the address and opens no browser
     #[arg(long)]
@@ -75,19 +83,24 @@ pub fn run(options: &WatchOptions) -> Done {
              it into a file: --token-file FILE"
         )));
     }
-    for file in &options.files {
+    let bench = match &options.files[..] {
+        [folder] if folder.is_dir() => Some(bench(folder)?),
+        _ => None,
+    };
+    for file in options.files.iter().filter(|_| bench.is_none()) {
         // A wrong name is reported at once; errors inside a file appear on its page.
         agon_replay::file::open(file)
             .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     }
     let script = script(&options.files)?;
-    let workshop = script.is_some();
+    let (workshop, written) = (script.is_some(), bench.is_some());
     let config = Config {
         script,
+        bench,
         address: options.bind.unwrap_or(Config::default().address),
         port: options.port,
         key,
-        files: options.files.clone(),
+        files: if written { Vec::new() } else { options.files.clone() },
         folder: folders::REPLAYS.into(),
         series: folders::SERIES.into(),
         ..Config::default()
@@ -95,6 +108,7 @@ pub fn run(options: &WatchOptions) -> Done {
     let names: Vec<String> = options.files.iter().map(|file| encode(&file.display().to_string())).collect();
     let place = match &names[..] {
         _ if workshop => format!("workshop={}", scripted_game()),
+        [one] if written => format!("code={one}"),
         [one] if is_journal(&options.files[0]) => format!("journal={one}"),
         [one] => format!("replay={one}"),
         [one, other] => format!("replay={one}&with={other}"),
@@ -117,6 +131,23 @@ pub fn run(options: &WatchOptions) -> Done {
     opener.open(&place, options.no_open);
     server.run(common::stop_on_ctrl_c())?;
     Ok(())
+}
+
+/// A bot's folder, to be written in the page: what it plays is in its `agon.toml`.
+fn bench(folder: &Path) -> Result<Bench, Failure> {
+    let own = BotFolder::new(folder).map_err(|error| Failure::usage(error.to_string()))?;
+    let defaults = Manifest::read(folder).map_err(Failure::Usage)?.unwrap_or_default().defaults;
+    let name = defaults.game.ok_or_else(|| {
+        Failure::usage(format!(
+            "{}: which game does this bot play? Add [defaults] with game = \"...\" to its {FILE}, or begin with `agon new`",
+            folder.display()
+        ))
+    })?;
+    let game = common::game(&name)?;
+    let rules = defaults.rules.unwrap_or_default();
+    let numbers = library::numbers_of(game, &rules)?;
+    let numbers = numbers.into_iter().map(|(key, usual, title)| BenchNumber { key, title, usual }).collect();
+    Ok(Bench { folder: own, info: game.info(), rules, opponents: defaults.opponents, numbers })
 }
 
 /// The script among the files; it must be the only one.
@@ -149,11 +180,14 @@ fn is_journal(file: &Path) -> bool {
 /// Binds the port.
 fn bind(config: Config, bots: Bots) -> Result<Server, Failure> {
     let (address, port) = (config.address, config.port);
-    Server::bind(config, Box::new(Matches { bots })).map_err(|error| {
+    let given = Arc::new(OnceLock::new());
+    let server = Server::bind(config, Box::new(Matches { bots, given: given.clone() })).map_err(|error| {
         Failure::own(format!(
             "cannot listen on {address}, port {port}: {error}; another port is chosen with --port"
         ))
-    })
+    })?;
+    let _ = given.set(server.handle());
+    Ok(server)
 }
 
 /// The viewer of `agon play --live` and `--open`; it serves requests on its own thread.
@@ -217,11 +251,18 @@ fn encode(name: &str) -> String {
 /// Plays the matches that the page requests.
 struct Matches {
     bots: Bots,
+    /// Where seats are given to people.
+    given: Arc<OnceLock<Handle>>,
 }
 
 impl Host for Matches {
-    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
-        play(spec, live, &self.bots)
+    fn play(&self, spec: &MatchSpec, live: Live) -> Result<PlayBegun, String> {
+        play(spec, live, &self.bots, self.given.get())
+    }
+
+    fn build(&self, bot: &str) -> Result<(), String> {
+        let name = common::bot(bot, &self.bots).map_err(sentence)?;
+        builds::ensure_told(&name).map_err(sentence)
     }
 
     fn try_bot(
@@ -277,10 +318,14 @@ fn sentence(failure: Failure) -> String {
 }
 
 /// Plays a match on a thread of its own.
-fn play(spec: &MatchSpec, live: Live, bots: &Bots) -> Result<(), String> {
+fn play(spec: &MatchSpec, live: Live, bots: &Bots, given: Option<&Handle>) -> Result<PlayBegun, String> {
     let game = common::game(&spec.game).map_err(sentence)?;
-    let (names, labels) = common::seated(spec, bots).map_err(sentence)?;
     let mut spec = spec.clone();
+    let people = People::of(&mut spec, false, false).map_err(sentence)?;
+    let (mut names, labels) = common::seated(&spec, bots).map_err(sentence)?;
+    if let Some(people) = &people {
+        people.free(&mut names);
+    }
     if let Some(told) = common::brought::rules(&mut spec, game.info(), &names).map_err(sentence)? {
         eprintln!("note: {}", common::screen::harmless(&told));
     }
@@ -289,30 +334,44 @@ fn play(spec: &MatchSpec, live: Live, bots: &Bots) -> Result<(), String> {
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;
     // Whatever can be wrong with the names is reported before the match begins.
     let (started, begun) = std::sync::mpsc::channel();
+    let given = given.cloned();
     std::thread::spawn(move || {
         let seated =
             seats::seat_all(session.as_mut(), &names, clock, ponder).map_err(|error| sentence(error.into()));
-        let header = seats::header(session.as_ref(), &names, &labels, clock);
+        let mut header = seats::header(session.as_ref(), &names, &labels, clock);
+        if let Some(people) = &people {
+            people.name(&mut header);
+        }
+        let mut addresses = Vec::new();
         let ready = seated.and_then(|seated| {
             let camera = live.camera(&header).map_err(|error| error.to_string())?;
-            Ok((seated, camera))
+            let mut give = |seat| given.iter().for_each(|handle| addresses.push(handle.give(seat)));
+            let taken = people.iter().try_fold(Vec::new(), |mut all, people| {
+                all.extend(people.sit(&header, |_, seat| give(seat))?);
+                Ok::<_, Failure>(all)
+            });
+            Ok((seated, camera, taken.map_err(sentence)?))
         });
-        let (mut players, mut camera) = match ready {
+        let (mut players, mut camera, mut taken) = match ready {
             Ok(ready) => ready,
             Err(why) => return drop(started.send(Err(why))),
         };
-        let _ = started.send(Ok(()));
         // A match whose replay cannot be written is still worth watching.
         let mut kept = ReplayFile::begin(None, &header).ok();
+        let replay = kept.as_ref().map(|(file, _)| file.path().to_owned());
+        let _ = started.send(Ok(PlayBegun { replay, seats: addresses }));
         let record = {
             let mut observers: Vec<&mut dyn Observer> = vec![&mut camera];
+            observers.extend(taken.iter_mut().map(|seat| seat as &mut dyn Observer));
             if let Some((_, recorder)) = &mut kept {
                 observers.push(recorder);
             }
             let stop = common::stop_on_ctrl_c();
-            let all = &mut Together(observers);
-            agon_match::play(session.as_mut(), &mut players, &labels, clock, ponder, all, stop)
+            let untimed = people.as_ref().map_or(Seats::NONE, People::seats);
+            let terms = Terms { untimed, ..Terms::new(clock, ponder, stop) };
+            play_on(session.as_mut(), &mut players, &labels, &mut Together(observers), &terms)
         };
+        taken.into_iter().for_each(|seat| seat.finish(&record));
         if let Some((mut file, recorder)) = kept {
             let _ = recorder.finish(session.as_mut(), &record);
             file.keep(&record, false);

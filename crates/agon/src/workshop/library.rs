@@ -201,6 +201,19 @@ fn numbers(rules: &str) -> BTreeMap<String, String> {
     found
 }
 
+/// The numbers of a preset (the game's own if empty), each with its value, and what the preset's file says of it.
+pub fn numbers_of(game: &dyn AnyGame, preset: &str) -> Result<Vec<(String, String, String)>, Failure> {
+    let info = game.info();
+    let preset = if preset.is_empty() { info.presets.first().map_or("", |first| first.name) } else { preset };
+    let text = info.preset(preset).map_or("", |preset| preset.text);
+    let said = |key: &str| {
+        let line = text.lines().find(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
+        line.and_then(|line| line.split_once('#')).map_or("", |(_, words)| words.trim()).to_owned()
+    };
+    let all = numbers(&complete(game, preset)?);
+    Ok(all.into_iter().map(|(key, usual)| (key.clone(), usual, said(&key))).collect())
+}
+
 fn flatten(path: &str, value: &serde_json::Value, found: &mut BTreeMap<String, String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {

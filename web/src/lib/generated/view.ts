@@ -194,6 +194,12 @@ export type Ask = { "open": {
   /** The step. */
   step: number,
   /** Whose order. */
+  seat: number, } } | { "instead": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** Whose order. */
   seat: number, } } | { "begin": {
   /** Which match. */
   wanted: WantedMatch, } } | { "resume": {
