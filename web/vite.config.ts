@@ -43,12 +43,14 @@ export default defineConfig(({ mode }) => {
       // Browsers that know light-dark(): each colour stands once.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       emptyOutDir: !whole,
+      // Which parts an entry needs at once: the program's pages name them (`crates/agon-web/src/app.rs`).
+      manifest: whole ? false : 'manifest.json',
       assetsInlineLimit: 0,
       cssCodeSplit: !whole,
       modulePreload: false,
       reportCompressedSize: false,
       rollupOptions: {
-        input: { [name]: here('./src/main.ts'), ...(whole ? {} : { early: here('./src/lib/early.ts') }) },
+        input: { [name]: here('./src/main.ts'), ...(whole ? {} : { early: here('./src/lib/early.ts'), code: here('./src/code.ts') }) },
         output: {
           ...(whole
             ? { format: 'iife', entryFileNames: `${name}.js`, assetFileNames: `${name}[extname]`, codeSplitting: false }

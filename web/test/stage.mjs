@@ -154,7 +154,9 @@ export class Stage {
         // The program's page names the parts of the app that it was built with.
         const answer = await route.fetch()
         const named = (_, name, ending) => `/parts/${parts.find((part) => part.startsWith(name) && part.endsWith(ending))}`
-        const body = (await answer.text()).replace(/<link rel="modulepreload".*\n/g, '').replace(/\/parts\/(app-|early-)[^"]*(\.\w+)/g, named)
+        const styles = parts.filter((part) => part.endsWith('.css')).map((part) => `<link rel="stylesheet" href="/parts/${part}">\n`)
+        const bare = (await answer.text()).replace(/<link rel="(modulepreload|stylesheet)".*\n/g, '')
+        const body = bare.replace('</head>', `${styles.join('')}</head>`).replace(/\/parts\/(app-|early-)[^"]*(\.\w+)/g, named)
         return route.fulfill({ response: answer, body })
       })
       await page.route('**/parts/*', (route) => {

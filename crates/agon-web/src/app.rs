@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::Value;
 
 // `PARTS`: the parts of the app, including its first scripts; empty if it was not built.
 include!(concat!(env!("OUT_DIR"), "/web/parts.rs"));
@@ -29,26 +30,44 @@ pub const MISSING: &str = include_str!(concat!(env!("OUT_DIR"), "/web/missing.tx
 /// The icon in the browser's tab.
 pub const ICON: &str = include_str!("icon.svg");
 
-/// The page that loads the app. It names the engines' module if there is one, so that the app knows. The small script comes
-/// first (`web/src/lib/early.ts`), so that the slowest downloads are under way when the app starts.
-pub static PAGE: LazyLock<String> = LazyLock::new(|| {
-    let engine = match agon_module::is_built() {
-        true => format!("<meta name=\"agon-engine\" content=\"/{}\">\n", agon_module::NAME),
+/// Which parts each entry of the app needs at once, as its build tool tells; empty if it was not built.
+static NEEDED: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/web/manifest.json"))).unwrap_or_default()
+});
+
+/// What the head of a page holds that starts an entry of the app: its style sheets and scripts, all that it needs at once. The engines'
+/// module is named if there is one, below the address `engines`, so that the app knows. The small script comes first
+/// (`web/src/lib/early.ts`), so that the slowest downloads are under way when the app starts.
+fn head(entry: &str, engines: &str) -> String {
+    let file = |name: &str| NEEDED[name]["file"].as_str().unwrap_or_default();
+    let list = |name: &str, of: &str| NEEDED[name][of].as_array().map_or(&[][..], Vec::as_slice);
+    let (mut parts, mut at) = (vec![entry], 0);
+    while let Some(name) = parts.get(at) {
+        let more: Vec<&str> = list(name, "imports").iter().filter_map(Value::as_str).collect();
+        parts.extend(more.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
+        at += 1;
+    }
+    let mut text = match agon_module::is_built() {
+        true => format!("<meta name=\"agon-engine\" content=\"{engines}/{}\">\n", agon_module::NAME),
         false => String::new(),
     };
-    let named = |name: &str, ending: &str| {
-        PARTS.iter().find(|part| part.name.starts_with(name) && part.name.ends_with(ending))
-    };
-    let (early, script, style) = (named("early-", ".js"), named("app-", ".js"), named("app-", ".css"));
-    let text = script.map_or("", |part| part.text);
-    let [early, script, style] = [early, script, style].map(|part| part.map_or("", |part| part.name));
-    // The script's direct imports are requested together with it, and not after it.
-    let needed = |part: &&Asset| part.name != early && text.contains(&format!("from\"./{}\"", part.name));
-    let ahead: String = PARTS
-        .iter()
-        .filter(needed)
-        .map(|part| format!("<link rel=\"modulepreload\" href=\"/parts/{}\">\n", part.name))
-        .collect();
+    text += &format!("<script type=\"module\" async src=\"/{}\"></script>\n", file(EARLY));
+    // What others need comes first: a part's own style stands above that of what it uses.
+    for style in parts.iter().rev().flat_map(|name| list(name, "css")).filter_map(Value::as_str) {
+        text += &format!("<link rel=\"stylesheet\" href=\"/{style}\">\n");
+    }
+    // The script's imports are requested together with it, and not after it.
+    for name in parts.iter().skip(1).filter(|name| **name != EARLY) {
+        text += &format!("<link rel=\"modulepreload\" href=\"/{}\">\n", file(name));
+    }
+    text + &format!("<script type=\"module\" src=\"/{}\"></script>\n", file(entry))
+}
+
+const EARLY: &str = "src/lib/early.ts";
+
+/// The page that loads the app.
+pub static PAGE: LazyLock<String> = LazyLock::new(|| {
+    let head = head("src/main.ts", "");
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -57,16 +76,17 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Agon</title>
-{engine}<script type="module" async src="/parts/{early}"></script>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/parts/{style}">
-{ahead}<script type="module" src="/parts/{script}"></script>
-</head>
+{head}</head>
 <body><noscript>The viewer needs JavaScript.</noscript></body>
 </html>
 "#
     )
 });
+
+/// What belongs into the head of a contest's page that holds an element `code`: it becomes the page of a bot's text. The engines' module
+/// and the parts ([`Asset`]) are fetched below `/parts`.
+pub static CODE_HEAD: LazyLock<String> = LazyLock::new(|| head("src/code.ts", "/parts"));
 
 /// The engines as a script that puts them where pages opened as files find them.
 pub fn engine_script() -> String {

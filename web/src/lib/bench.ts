@@ -101,10 +101,10 @@ export interface Bench {
   texts(): Promise<KeptRow[]>
   text(id: TextId): Promise<Text>
   /** The files of one's own version; none at home. */
-  source?(version: TextId): Promise<TextFile[]>
+  filesOf?(version: TextId): Promise<TextFile[]>
   run(text: TextId, wish: Wish): Promise<StartedRun>
   /** Where the lines of a match come from. */
-  source_of(run: StartedRun): Source
+  sourceOf(run: StartedRun): Source
   /** The page of the match, with everything that the viewer can do. */
   pageOf(run: StartedRun, turn: number): string
   /** At home: notes what came of a text. A contest knows. */
@@ -153,7 +153,7 @@ export function home(key: () => Record<string, string>): Bench {
   return {
     ...own,
     home: true,
-    source_of: ({ match, replay }) => ({ kind: 'live', name: `${match}`, ...(replay ? { file: `api/file?replay=${encodeURIComponent(replay)}` } : {}) }),
+    sourceOf: ({ match, replay }) => ({ kind: 'live', name: `${match}`, ...(replay ? { file: `api/file?replay=${encodeURIComponent(replay)}` } : {}) }),
     pageOf: ({ match, replay }, turn) => (replay ? `#replay=${replay}&turn=${turn}` : `#live=${match}`),
     did: (id, words) => ask<undefined>('/did', 'POST', { text: id, did: words }).then(() => undefined),
   }
@@ -174,8 +174,8 @@ export function site(): Bench {
       brought = undefined
       return text ? (JSON.parse(text) as BenchPage) : own.load()
     },
-    source: (version) => asked<TextFile[]>(`${root}/versions/${version}/source`, headers()),
-    source_of: ({ match }) => ({ kind: 'live', name: `${match}`, lines: `/match/${match}/lines`, file: `/match/${match}/replay` }),
+    filesOf: (version) => asked<TextFile[]>(`${root}/versions/${version}/source`, headers()),
+    sourceOf: ({ match }) => ({ kind: 'live', name: `${match}`, lines: `/match/${match}/lines`, file: `/match/${match}/replay` }),
     pageOf: ({ match }, turn) => `/match/${match}/view#turn=${turn}`,
     handIn: (text, request) => ask('/hand-in', 'POST', { text, request }),
   }

@@ -1,7 +1,7 @@
 // The editor of a bot's text: CodeMirror with its smallest set, one state for each file. Highlighting is by weight, slope and
 // ground: colour belongs to seats and states.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab, redo, undo } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap, indentWithTab, undo } from '@codemirror/commands'
 import { HighlightStyle, StreamLanguage, bracketMatching, getIndentUnit, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { Compartment, EditorState, RangeSet, RangeSetBuilder, StateEffect, StateField, type Extension } from '@codemirror/state'
 import { Decoration, EditorView, GutterMarker, ViewPlugin, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers, type DecorationSet, type ViewUpdate } from '@codemirror/view'
@@ -151,10 +151,6 @@ export class TextEditor {
 
   undo(): void {
     undo(this.view)
-  }
-
-  redo(): void {
-    redo(this.view)
   }
 
   focus(): void {

@@ -1,6 +1,6 @@
 // The state of the page of a bot's text: its files, what is set up, the match of the last run and where it was lost.
 
-import { Refusal, type Bench, type BenchPage, type KeptRow, type StartedRun, type Text, type TextFile, type TextId, type Wish } from './bench'
+import { Refusal, type Bench, type BenchPage, type KeptRow, type StartedRun, type TextFile, type TextId, type Wish } from './bench'
 import { costliest, type Verdict } from './cost'
 import type { OpenReplay } from './engine/asks'
 import { Keeper } from './keeper.svelte'
@@ -36,8 +36,6 @@ export interface Ran {
 /** The largest text, as the server has it. */
 export const MOST_FILES = 64
 
-const known = (page: BenchPage) => page.text?.files ?? []
-
 export class Work {
   page = $state.raw<BenchPage | undefined>(undefined)
   paths = $state.raw<string[]>([])
@@ -68,6 +66,8 @@ export class Work {
   private before = new Map<string, string>()
   private timer: ReturnType<typeof setTimeout> | undefined
   private round = 0
+  /** While files are put into the editor, nobody types. */
+  private quiet = false
   private analysis: { open: OpenReplay; end: () => void } | undefined
   /** The text that ran last without a fault. */
   private tried: TextId | null = null
@@ -87,8 +87,8 @@ export class Work {
     this.keeper = keeper
     const files = keeper.begin(page.text)
     const version = page.versions[0]
-    const source = version && this.bench.source ? await this.bench.source(version.version).catch(() => undefined) : undefined
-    this.compare(source ?? known(page))
+    const handed = version && (await this.bench.filesOf?.(version.version).catch(() => undefined))
+    this.compare(handed ?? page.text?.files ?? [])
     this.recall(page)
     if (files.length > 0) this.show(files)
     this.noticeRuns(page)
@@ -124,7 +124,9 @@ export class Work {
     this.files = files.slice(0, MOST_FILES)
     const edited = this.files.filter(({ text }) => text !== undefined)
     editor.paths.filter((path) => !edited.some((file) => file.path === path)).forEach((path) => editor.drop(path))
+    this.quiet = true
     for (const { path, text } of edited) editor.set(path, text!)
+    this.quiet = false
     this.paths = this.files.map(({ path }) => path)
     const first = edited.find(({ path }) => /^(bot|main|player|index|grid_player|algo_strategy)\.\w+$/i.test(path)) ?? edited[0]
     this.choose(edited.some(({ path }) => path === this.path) ? this.path : (first?.path ?? ''))
@@ -150,6 +152,7 @@ export class Work {
   }
 
   private typed(): void {
+    if (this.quiet) return
     this.keeper?.type()
     this.handed = null
     clearTimeout(this.timer)
@@ -256,6 +259,8 @@ export class Work {
       const wish = this.wish(again)
       const text = await keeper.kept()
       const started = await this.bench.run(text, wish)
+      const { runs } = page.limits
+      if (runs) this.page = { ...page, limits: { runs: { ...runs, used: runs.used + 1 } } }
       const ran: Ran = { started, text, at: Date.now(), seat: wish.seat, opponent: this.opponent, rules: this.rules }
       await this.follow(ran, gone)
     } catch (error) {
@@ -273,7 +278,7 @@ export class Work {
 
   /** Shows a match while it is played. */
   private async follow(ran: Ran, gone: () => boolean): Promise<void> {
-    const source = this.bench.source_of(ran.started)
+    const source = this.bench.sourceOf(ran.started)
     // Whoever plays by hand sees what the seat sees, and the match afterwards.
     this.taking = ran.started.seat ?? ''
     let player: Player | undefined
@@ -314,8 +319,10 @@ export class Work {
     else this.complain([...faults.map(({ message }) => message), ...stream.briefs.slice(-2).flatMap(({ answers }) => answers.map(({ seat, stderr }) => (seat === ran.seat && stderr) || ''))].join('\n'))
     const result = this.result
     if (result) void this.bench.did?.(ran.text, `${result.words} ${ran.opponent}, ${stream.end?.moment || `${stream.head.stepWord} ${stream.total}`}`).then(() => this.list(), () => {})
+    // Somebody who has gone back meanwhile stays there.
+    const away = !ran.started.seat && !player.follows && player.at < player.count - 1
     player.stop()
-    await player.seek(player.count - 1)
+    if (!away) await player.seek(player.count - 1)
     const engines = enginesHere()
     if (!engines || gone()) return
     try {
@@ -328,7 +335,7 @@ export class Work {
       const asks = engines.another()
       const { steps: open } = await asks.open(file, false)
       this.analysis = { open, end: () => asks.end() }
-      await this.look(gone)
+      await this.look(gone, undefined, away)
     } catch {
       // The match is shown all the same; what it cost is not known.
       if (!gone()) this.looking = ''
@@ -336,7 +343,7 @@ export class Work {
   }
 
   /** Looks for the turn that cost most, and goes there. */
-  async look(gone: () => boolean = () => false, patience?: number): Promise<void> {
+  async look(gone: () => boolean = () => false, patience?: number, away = false): Promise<void> {
     const { player, ran, analysis } = this
     if (!player || !ran || !analysis) return
     const other = () => gone() || this.player !== player
@@ -348,8 +355,7 @@ export class Work {
     if (other()) return
     this.looking = ''
     this.verdict = verdict
-    // Somebody who has gone elsewhere meanwhile stays there.
-    if (verdict?.cost && player.at === there) await player.goToStep(verdict.cost.step)
+    if (verdict?.cost && !away && player.at === there) await player.goToStep(verdict.cost.step)
   }
 
   /** How the match ended for this text. */
@@ -358,8 +364,8 @@ export class Work {
     const ranks = this.player?.stream.end?.outcome?.ranks
     const rank = ranks?.[(this.ran?.seat ?? 1) - 1]
     if (!ranks || rank === undefined) return undefined
-    const shared = ranks.filter((one) => one === rank).length > 1
-    return { rank, words: rank === 1 ? (shared ? 'drew with' : 'beat') : shared ? 'drew with' : 'lost to' }
+    const shared = ranks.filter((one) => one === 1).length > 1
+    return { rank, words: rank !== 1 ? 'lost to' : shared ? 'drew with' : 'beat' }
   }
 
   /** Hands the text in; without `sure` one line is asked first if it was not tried. */
@@ -374,7 +380,7 @@ export class Work {
       }
       this.asking = ''
       // One request for each text: pressed twice it is one version.
-      if (this.request?.text !== text) this.request = { text, id: crypto.randomUUID() }
+      if (this.request?.text !== text) this.request = { text, id: uuid() }
       this.handed = await bench.handIn(text, this.request.id)
       this.compare(this.text())
       this.differ()
@@ -440,4 +446,11 @@ export class Work {
   }
 }
 
-export type { Text }
+/** A fresh one, also on a page that came without encryption, where browsers give none. */
+function uuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
