@@ -19,6 +19,8 @@ export default defineConfig(({ mode }) => {
   const whole = apart !== undefined
   const name = whole ? mode : 'app'
   return {
+    // Parts find each other wherever a server has them.
+    base: './',
     plugins: [svelte({ configFile: false, preprocess: [] })],
     resolve: {
       alias: [

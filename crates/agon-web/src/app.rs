@@ -35,39 +35,45 @@ static NEEDED: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/web/manifest.json"))).unwrap_or_default()
 });
 
-/// What the head of a page holds that starts an entry of the app: its style sheets and scripts, all that it needs at once. The engines'
-/// module is named if there is one, below the address `engines`, so that the app knows. The small script comes first
-/// (`web/src/lib/early.ts`), so that the slowest downloads are under way when the app starts.
-fn head(entry: &str, engines: &str) -> String {
-    let file = |name: &str| NEEDED[name]["file"].as_str().unwrap_or_default();
+/// What the head of a page holds to start an entry of the app: its style sheets and scripts, all that it needs at once, and the name of
+/// the engines' module if there is one, so that the app knows. The parts are below `root`, and so is the module.
+///
+/// The small script comes first (`web/src/lib/early.ts`), so that the slowest downloads are under way when the app starts.
+pub fn head(entry: &str, root: &str) -> String {
+    let file = |name: &str| format!("{root}/{}", NEEDED[name]["file"].as_str().unwrap_or_default());
     let list = |name: &str, of: &str| NEEDED[name][of].as_array().map_or(&[][..], Vec::as_slice);
     let (mut parts, mut at) = (vec![entry], 0);
-    while let Some(name) = parts.get(at) {
-        let more: Vec<&str> = list(name, "imports").iter().filter_map(Value::as_str).collect();
-        parts.extend(more.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
+    while let Some(&name) = parts.get(at) {
+        let all = list(name, "imports").iter().filter_map(Value::as_str);
+        let more: Vec<&str> = all.filter(|part| !parts.contains(part)).collect();
+        parts.extend(more);
         at += 1;
     }
     let mut text = match agon_module::is_built() {
-        true => format!("<meta name=\"agon-engine\" content=\"{engines}/{}\">\n", agon_module::NAME),
+        true => format!("<meta name=\"agon-engine\" content=\"{root}/{}\">\n", agon_module::NAME),
         false => String::new(),
     };
-    text += &format!("<script type=\"module\" async src=\"/{}\"></script>\n", file(EARLY));
-    // What others need comes first: a part's own style stands above that of what it uses.
+    text += &format!("<script type=\"module\" async src=\"{}\"></script>\n", file(EARLY));
+    // A part's own style stands below that of what it uses.
     for style in parts.iter().rev().flat_map(|name| list(name, "css")).filter_map(Value::as_str) {
-        text += &format!("<link rel=\"stylesheet\" href=\"/{style}\">\n");
+        text += &format!("<link rel=\"stylesheet\" href=\"{root}/{style}\">\n");
     }
     // The script's imports are requested together with it, and not after it.
     for name in parts.iter().skip(1).filter(|name| **name != EARLY) {
-        text += &format!("<link rel=\"modulepreload\" href=\"/{}\">\n", file(name));
+        text += &format!("<link rel=\"modulepreload\" href=\"{}\">\n", file(name));
     }
-    text + &format!("<script type=\"module\" src=\"/{}\"></script>\n", file(entry))
+    text + &format!("<script type=\"module\" src=\"{}\"></script>\n", file(entry))
 }
 
+/// The app of the viewer.
+const VIEWER: &str = "src/main.ts";
+/// The app that makes the page of a bot's text of an element `code` of a contest's page.
+pub const CODE: &str = "src/code.ts";
 const EARLY: &str = "src/lib/early.ts";
 
 /// The page that loads the app.
 pub static PAGE: LazyLock<String> = LazyLock::new(|| {
-    let head = head("src/main.ts", "");
+    let head = head(VIEWER, "");
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -83,10 +89,6 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
 "#
     )
 });
-
-/// What belongs into the head of a contest's page that holds an element `code`: it becomes the page of a bot's text. The engines' module
-/// and the parts ([`Asset`]) are fetched below `/parts`.
-pub static CODE_HEAD: LazyLock<String> = LazyLock::new(|| head("src/code.ts", "/parts"));
 
 /// The engines as a script that puts them where pages opened as files find them.
 pub fn engine_script() -> String {
