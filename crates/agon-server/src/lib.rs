@@ -17,6 +17,7 @@ pub mod tick;
 pub mod fleet;
 pub mod inside;
 pub mod mail;
+pub mod marks;
 pub mod room;
 pub mod rulings;
 pub mod settings;

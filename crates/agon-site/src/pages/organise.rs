@@ -14,7 +14,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, token};
 use crate::pages::pace::{Pace, owed};
-use crate::pages::{self, audit, clocks, words, workers};
+use crate::pages::{self, audit, clocks, export, words, workers};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -314,6 +314,10 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
                 li { div {
                     p { "The log, the replays and the table as one file, which anyone can check." }
                     a.button href="/organise/export" { "Export" }
+                } }
+                li { div {
+                    p { "Marks: one row a team, with place, rating, results, faults, versions, and how it does against each built-in bot." }
+                    (export::marks_form())
                 } }
                 li { div {
                     p { "Name, dates, team size, who may sign up, in which image bots run." }

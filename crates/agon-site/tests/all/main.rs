@@ -15,6 +15,7 @@ mod factor;
 mod fleet;
 mod get;
 mod mail;
+mod marks;
 mod metrics;
 mod organising;
 mod private;
