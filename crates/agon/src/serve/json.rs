@@ -96,6 +96,8 @@ pub(crate) struct Verified<'a> {
     pub wrong: &'a [String],
     /// Rows of the log that were checked.
     pub rows: i64,
+    /// How many of them are withheld, as in a night's archive: only their places in the chain are there.
+    pub withheld: i64,
     /// The hash of all of them.
     pub sha256: &'a str,
     /// Matches that were recomputed.
@@ -116,6 +118,7 @@ impl<'a> Verified<'a> {
             holds: report.wrong.is_empty(),
             wrong: &report.wrong,
             rows: report.rows,
+            withheld: report.withheld,
             sha256: &report.sha,
             recomputed: report.recomputed,
             seeds: report.seeds,
