@@ -52,9 +52,9 @@ pub struct FolderText {
     pub note: Option<String>,
     /// What came of it, in words.
     pub did: Option<String>,
-    /// Whether it was run: it then stays as it is.
+    /// Whether it stays as it is: it was run, or the page found it.
     #[serde(default)]
-    ran: bool,
+    stays: bool,
     /// Its files.
     pub files: Vec<FolderFile>,
 }
@@ -195,10 +195,9 @@ impl BotFolder {
             self.put(began, &text)?;
             return Ok(text);
         }
-        // The first text of a folder is what its author began with.
-        let is_draft = !before.ran && before.note.is_none() && kept.len() > 1 && now - began < DRAFT;
+        let is_draft = !before.stays && before.note.is_none() && now - began < DRAFT;
         let at = if is_draft { began } else { now.max(began + 1) };
-        let text = FolderText { id: id(at, &files), kept_at: now, note, did: None, ran: false, files };
+        let text = FolderText { id: id(at, &files), kept_at: now, note, did: None, stays: false, files };
         self.put(at, &text)?;
         Ok(text)
     }
@@ -215,7 +214,7 @@ impl BotFolder {
             .filter_map(|(at, path)| Some((at, read_text(&path)?)))
             .find(|(_, text)| text.id == id)
             .ok_or(FolderError::Gone)?;
-        text.ran = true;
+        text.stays = true;
         if let Some(did) = did {
             text.did = Some(did.chars().filter(|sign| !sign.is_control()).take(LONGEST_NOTE).collect());
         }
@@ -237,7 +236,7 @@ impl BotFolder {
         }
         let now = now();
         let at = kept.first().map_or(now, |(last, _)| now.max(last + 1));
-        let text = FolderText { id: id(at, &files), kept_at: now, note: None, did: None, ran: false, files };
+        let text = FolderText { id: id(at, &files), kept_at: now, note: None, did: None, stays: true, files };
         self.put(at, &text)?;
         Ok(text)
     }

@@ -4,6 +4,7 @@ import { Refusal, type Bench, type BenchPage, type KeptRow, type StartedRun, typ
 import { costliest, type Verdict } from './cost'
 import type { OpenReplay } from './engine/asks'
 import { Keeper } from './keeper.svelte'
+import { languageOf } from './language'
 import { changedLines, linesNamed } from './lines'
 import { enginesHere, fileOf, load } from './load'
 import { Player } from './player.svelte'
@@ -33,8 +34,15 @@ export interface Ran {
   rules: string
 }
 
-/** The largest text, as the server has it. */
-export const MOST_FILES = 64
+/** The most files of a text, as the server has it. */
+const MOST_FILES = 64
+
+/** Where a file stands among the tabs: what decides first, what only tells last. */
+function rank(path: string): number {
+  if (/^(bot|main|player|index|grid_player|algo_strategy)\.\w+$/i.test(path)) return 0
+  if (path === 'agon.toml') return 2
+  return languageOf(path) && !/^tests?\//.test(path) ? 1 : 3
+}
 
 export class Work {
   page = $state.raw<BenchPage | undefined>(undefined)
@@ -127,8 +135,8 @@ export class Work {
     this.quiet = true
     for (const { path, text } of edited) editor.set(path, text!)
     this.quiet = false
-    this.paths = this.files.map(({ path }) => path)
-    const first = edited.find(({ path }) => /^(bot|main|player|index|grid_player|algo_strategy)\.\w+$/i.test(path)) ?? edited[0]
+    this.paths = this.files.map(({ path }) => path).sort((a, b) => rank(a) - rank(b))
+    const first = edited.toSorted((a, b) => rank(a.path) - rank(b.path))[0]
     this.choose(edited.some(({ path }) => path === this.path) ? this.path : (first?.path ?? ''))
     this.differ()
   }
@@ -251,6 +259,7 @@ export class Work {
     const gone = () => mine !== this.round
     this.running = true
     this.problem = null
+    this.looking = ''
     this.asking = ''
     this.handed = null
     this.files.forEach(({ path }) => this.editor?.mark(path, { wrong: [] }))
@@ -318,20 +327,22 @@ export class Work {
     if (faults.length === 0 && stream.end?.end === 'whole') this.tried = ran.text
     else this.complain([...faults.map(({ message }) => message), ...stream.briefs.slice(-2).flatMap(({ answers }) => answers.map(({ seat, stderr }) => (seat === ran.seat && stderr) || ''))].join('\n'))
     const result = this.result
-    if (result) void this.bench.did?.(ran.text, `${result.words} ${ran.opponent}, ${stream.end?.moment || `${stream.head.stepWord} ${stream.total}`}`).then(() => this.list(), () => {})
+    if (result) void this.bench.did?.(ran.text, `${result.words} ${ran.opponent}, ${stream.head.stepWord} ${stream.total}`).then(() => this.list(), () => {})
     // Somebody who has gone back meanwhile stays there.
     const away = !ran.started.seat && !player.follows && player.at < player.count - 1
     player.stop()
     if (!away) await player.seek(player.count - 1)
     const engines = enginesHere()
     if (!engines || gone()) return
+    const lost = result !== undefined && result.rank !== 1
+    if (lost) this.looking = this.search
     try {
       const file = await fileOf(player.source)
       const { steps } = await engines.open(file, true)
       if (gone()) return
       stream.steps = steps
       player.grown()
-      if (!result || result.rank === 1) return
+      if (!lost) return
       const asks = engines.another()
       const { steps: open } = await asks.open(file, false)
       this.analysis = { open, end: () => asks.end() }
@@ -348,14 +359,17 @@ export class Work {
     if (!player || !ran || !analysis) return
     const other = () => gone() || this.player !== player
     const there = player.at
-    const step = player.stream.head.stepWord
-    this.looking = `Looking for the ${step} that cost most…`
-    const told = (done: number, of: number) => !other() && (this.looking = `Looking for the ${step} that cost most: ${done} of ${of} ${step}s.`)
+    this.looking = this.search
+    const told = (done: number, of: number) => !other() && (this.looking = `${this.search} ${done} of ${of}.`)
     const verdict = await costliest(analysis.open, player.stream, ran.seat, told, other, patience)
     if (other()) return
     this.looking = ''
     this.verdict = verdict
     if (verdict?.cost && !away && player.at === there) await player.goToStep(verdict.cost.step)
+  }
+
+  private get search(): string {
+    return `Looking for the ${this.player?.stream.head.stepWord ?? 'turn'} that cost most…`
   }
 
   /** How the match ended for this text. */

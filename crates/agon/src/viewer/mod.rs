@@ -345,11 +345,12 @@ fn play(spec: &MatchSpec, live: Live, bots: &Bots, given: Option<&Handle>) -> Re
         let mut addresses = Vec::new();
         let ready = seated.and_then(|seated| {
             let camera = live.camera(&header).map_err(|error| error.to_string())?;
-            let mut give = |seat| given.iter().for_each(|handle| addresses.push(handle.give(seat)));
-            let taken = people.iter().try_fold(Vec::new(), |mut all, people| {
-                all.extend(people.sit(&header, |_, seat| give(seat))?);
-                Ok::<_, Failure>(all)
-            });
+            let taken = match &people {
+                Some(people) => people.sit(&header, |_, seat| {
+                    addresses.extend(given.iter().map(|handle| handle.give(seat.clone())));
+                }),
+                None => Ok(Vec::new()),
+            };
             Ok((seated, camera, taken.map_err(sentence)?))
         });
         let (mut players, mut camera, mut taken) = match ready {
