@@ -70,8 +70,16 @@ async function picture(page, name) {
       await page.setViewportSize({ width, height })
       await page.waitForTimeout(250)
       await page.screenshot({ path: `${pictures}/${name}-${width}-${colorScheme}.png` })
+      if (width > 900) continue
+      for (const tab of ['Board', 'Output', 'Code']) {
+        await page.getByRole('tab', { name: tab }).click()
+        await page.waitForTimeout(250)
+        if (tab !== 'Code') await page.screenshot({ path: `${pictures}/${name}-${width}-${colorScheme}-${tab}.png` })
+      }
     }
   }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1440, height: 900 })
 }
 
 engines('a starter is edited, kept and run; the board stops where it was lost, with what the bot wrote there', async () => {
@@ -93,11 +101,12 @@ engines('a starter is edited, kept and run; the board stops where it was lost, w
   assert.ok(first.cost.gain.mean >= 0.15 && first.cost.gain.count >= 200, JSON.stringify(first.cost))
   assert.match(await page.locator('.board h2').innerText(), /^Your chance fell \d+ points here$/)
   assert.match(await page.locator('.board .said').innerText(), /\d+ % → \d+ % \(± \d+\)\. You played .+; \d+ SHOOT \d+ would have kept \d+ %\./)
+  await picture(page, 'lost')
   // The output goes with the turn; what it read is computed.
   const output = page.locator('.output')
   await output.getByText(`Your output in turn ${first.step}`).waitFor()
   await output.getByText(/^\d+ shots$/).waitFor()
-  await output.getByText(/^\d+ lines$/).click()
+  await output.getByText(/^\d+ lines?$/).click()
   await output.getByText('It read', { exact: true }).first().waitFor()
   await output.getByText('All turns').click()
   await output.locator('li button').first().click()
@@ -105,7 +114,6 @@ engines('a starter is edited, kept and run; the board stops where it was lost, w
   // What came of it stands in the list, and in the folder.
   await page.locator('.rows .did', { hasText: /^lost to greedy, turn \d+$/ }).first().waitFor()
   assert.ok(readdirSync(stage.path(`${name}/.agon/texts`)).length >= 2)
-  await picture(page, 'lost')
   // The keys of the page: outside of the text they move, in it they write.
   await page.getByRole('region', { name: 'Board' }).focus()
   const before = (await shown(page)).step
