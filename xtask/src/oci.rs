@@ -316,7 +316,7 @@ pub fn prove(root: &Path) -> Result<bool> {
     ];
     let says = |text: &str| words.iter().all(|words| text.contains(words));
     let (code, text) = served("strangers", &[], &["--new", "cultist-wars", "--matches", "1"])?;
-    held("without options strangers' bots are refused, with the line to add", code == Some(2) && says(&text));
+    held("without options strangers' bots are refused, with the line to add", code == Some(3) && says(&text));
     let (code, text) = served("cup", &all, &["--new", "cultist-wars", "--level", "B", "--matches", "2"])?;
     held("with them the contest plays", code == Some(0));
     if code != Some(0) {
@@ -325,7 +325,7 @@ pub fn prove(root: &Path) -> Result<bool> {
     let (code, text) = served("cup", &[], &["--matches", "4"])?;
     held(
         "the contest that began so refuses to go on without them",
-        code == Some(2) && says(&text) && text.contains("at level B or better"),
+        code == Some(3) && says(&text) && text.contains("at level B or better"),
     );
     Ok(good)
 }

@@ -30,9 +30,16 @@ until_said() {
         sleep 1
     done
 }
-# A static program that looks up names must be of the same C library as the root that it is in.
-busybox() { if [ -x /usr/bin/busybox ]; then /usr/bin/busybox "$@"; else /try/busybox "$@"; fi; }
-page() { busybox wget -q -T 20 -O - "$1"; }
+busybox() { /try/busybox "$@"; }
+# page URL: is it a page? By nc: whatever looks up names, if only that of a port, needs glibc's files, which are not there.
+page() {
+    rest=${1#http://}
+    host=${rest%%/*}
+    # Who closes his side at once is taken for gone.
+    { printf 'GET /%s HTTP/1.0\r\nHost: %s\r\n\r\n' "${rest#*/}" "$host"; sleep 3; } |
+        busybox nc -w 20 "${host%:*}" "${host#*:}" >page.out
+    grep -q '^HTTP/1.[01] 200' page.out && grep -qi '<!doctype html' page.out
+}
 
 unpack() { tar xzf "$archive" && mv agon-* unpacked; }
 step unpack unpack
@@ -67,7 +74,7 @@ watch() {
     agon watch match.replay --no-open >watch.out 2>&1 &
     background=$!
     until_said watch.out 'http://' || return 1
-    page "$(grep -o 'http://[^ ]*' watch.out | head -n 1)" | grep -qi '<html'
+    page "$(grep -o 'http://[^ ]*' watch.out | head -n 1)"
     found=$?
     kill $background
     wait $background 2>/dev/null
@@ -96,10 +103,22 @@ founded() {
 step serve founded
 step site page http://127.0.0.1:8080/
 step add agon serve add cup my-bot --team Newcomers
+# A machine whose sandbox is not enough is told by what setting it would be.
 joined() {
     agon serve worker cup machine --out worker.token || return 1
-    agon work http://127.0.0.1:8080 --token-file worker.token -j 1 >work.out 2>&1 &
-    background="$background $!"
+    for try in first second; do
+        agon work http://127.0.0.1:8080 --token-file worker.token -j 1 >work.out 2>&1 &
+        worker=$!
+        until_said work.out 'Ctrl-C\|error:' || return 1
+        if ! grep -q 'error:' work.out; then
+            background="$background $worker"
+            return 0
+        fi
+        cat work.out
+        with=$(grep -o -e 'level=[A-D]' work.out | head -n 1)
+        [ -n "$with" ] && agon serve set cup "$with" || return 1
+    done
+    return 1
 }
 step work joined
 ranked() {

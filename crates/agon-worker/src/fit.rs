@@ -47,8 +47,15 @@ impl Requirements {
         if own.map_or(least < Level::D, |own| own > least) {
             let accepted =
                 levels[..=least as usize].iter().map(Level::to_string).collect::<Vec<_>>().join(" or ");
+            let way = match own {
+                Some(Level::B) if !self.trusts_bots => {
+                    " Or the organiser accepts B, where CPU time is only sampled: `agon serve set DIR level=B`."
+                }
+                _ => "",
+            };
             return Some(format!(
-                "Its sandbox: {}. Bots are played here in a sandbox of level {accepted}; run `agon doctor` on that machine to see what is missing.",
+                "Its sandbox: {}. Bots are played here in a sandbox of level {accepted}; run `agon doctor` on that machine to see what is \
+                 missing.{way}",
                 machine.level
             ));
         }

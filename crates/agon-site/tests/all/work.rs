@@ -239,7 +239,7 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     // Time is counted at level A only; at B it is sampled, which an organiser may accept.
     let b = || PlayingMachine { level: "B".into(), ..machine() };
     said(worker.hello(machine()).await, 403, "level A;");
-    said(worker.hello(b()).await, 403, "level A;");
+    said(worker.hello(b()).await, 403, "`agon serve set DIR level=B`");
     world.set(&[("level", "B")]).await;
     said(worker.hello(machine()).await, 403, "level A or B;");
     said(worker.hello(b()).await, 403, "numpy");
