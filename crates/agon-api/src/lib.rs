@@ -18,12 +18,18 @@ pub mod version;
 pub mod played;
 pub mod result;
 
+pub mod code;
+
 pub mod ladder;
 pub mod marks;
 pub mod person;
 pub mod problem;
 mod words;
 
+pub use code::{
+    CodeFile, CodeLimits, CodeNumber, CodeOpponent, CodePreset, CodeStarter, KeptAs, KeptText, TextEntry,
+    TextHandedIn, TextRuns, TextToHandIn, TextToKeep, TextToRun, Workbench,
+};
 pub use contest::Contest;
 pub use ladder::{Best, COLUMNS, Figure, Ladder, LadderColumn, LadderRow, VersionRating};
 pub use marks::{Marks, Milestone, TeamMarks, TeamStanding};
@@ -39,8 +45,8 @@ pub const ROOT: &str = "/api/v1";
 
 /// The largest upload or draft, in bytes.
 pub const LARGEST_UPLOAD: u64 = 20 << 20;
-/// The largest JSON body of a request, in bytes.
-pub const LARGEST_ASKED: u64 = 64 << 10;
+/// The largest JSON body of a request, in bytes: the files of a text; 64 KiB for everything else.
+pub const LARGEST_ASKED: u64 = 2 << 20;
 /// The largest JSON answer, in bytes: the notes of a seat in a match dominate, 256 KiB before escaping.
 pub const LARGEST_ANSWER: u64 = 8 << 20;
 /// The largest replay, in bytes.

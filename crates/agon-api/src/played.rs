@@ -86,6 +86,10 @@ pub struct Match {
     pub seed: String,
     /// The name of that map: the contest's own, or the one that the seed makes or picks.
     pub map_name: String,
+    /// What its rules have that the contest's have not, `startingHP 10000 (usually 30)`; null if they are the contest's. Only drafts are
+    /// played by other rules.
+    #[serde(default)]
+    pub rules_changed: Option<String>,
     /// When it was planned.
     pub planned: Moment,
     /// When its result was accepted.

@@ -119,6 +119,8 @@ pub struct SiteSection {
     pub trusted_proxies: Vec<String>,
     /// Wrong passwords for one account from one address in a quarter of an hour; by default ten.
     pub wrong_passwords: Option<u32>,
+    /// Challenges and drafts of a team within an hour; by default sixty.
+    pub asked_an_hour: Option<u32>,
     /// The program that sends mail, with its arguments; by default none is sent.
     pub mail: Vec<String>,
     /// Whoever hands in needs a mail address of one of these domains; by default of none.
@@ -337,6 +339,7 @@ fn hint(line: &str) -> String {
         "bosses",
         "trusted_proxies",
         "wrong_passwords",
+        "asked_an_hour",
         "mail",
         "mail_domains",
         "webhook",

@@ -3,7 +3,10 @@
 //! Our own rules files are TOML. A file may give all rules or some of them; the rest comes from the
 //! preset it names with `preset = "..."`, or from the game's default.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value as Json;
 use toml::{Table, Value};
 
 use crate::setup::nearest;
@@ -57,6 +60,88 @@ pub fn load<R: Serialize + DeserializeOwned>(
         table.try_into().map_err(|error: toml::de::Error| bad(&name, &in_words(error.message())))?;
     let text = toml::to_string(&rules).map_err(|error| bad(&name, &error.to_string()))?;
     Ok(Loaded { rules, name, text })
+}
+
+/// A number of the rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleNumber {
+    /// Its name for changes on top, `--set NAME=VALUE`.
+    pub key: String,
+    /// Its place in the rules file: `resources.startingHP`.
+    pub path: String,
+    /// Its name in words: `resources: starting HP`.
+    pub title: String,
+    /// What it is in these rules.
+    pub usual: String,
+}
+
+/// All numbers of complete rules, by their places: our own TOML, or a configuration in JSON, in which a part of a list is called
+/// by its `shorthand`, and a number by its own name where only one part has it.
+pub fn numbers(text: &str) -> Vec<RuleNumber> {
+    let json = serde_json::from_str::<Json>(text).ok();
+    let is_json = json.is_some();
+    let toml = || text.parse::<Table>().ok().and_then(|table| serde_json::to_value(table).ok());
+    let mut all = Vec::new();
+    leaves(&json.or_else(toml).unwrap_or_default(), ["", "", ""], &mut all);
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    all.iter().for_each(|(number, _)| *names.entry(last(&number.path)).or_default() += 1);
+    let named = all.into_iter().filter(|(_, value)| value.is_number()).map(|(mut number, _)| {
+        let own = last(&number.path);
+        if is_json && names.get(&own) == Some(&1) {
+            number.key = own;
+        }
+        number
+    });
+    named.collect()
+}
+
+/// Lists all values below a part of the rules, with the part's path, its name for changes and its title.
+fn leaves(part: &Json, [path, key, title]: [&str; 3], all: &mut Vec<(RuleNumber, Json)>) {
+    let join = |above: &str, own: &str, by: &str| match above {
+        "" => own.to_owned(),
+        above => format!("{above}{by}{own}"),
+    };
+    match part {
+        Json::Object(map) => {
+            for (name, value) in map {
+                let title = join(title, &titled(name), ": ");
+                leaves(value, [&join(path, name, "."), &join(key, name, "."), &title], all);
+            }
+        }
+        Json::Array(list) => {
+            for (index, value) in list.iter().enumerate().filter(|(_, value)| value.is_object()) {
+                let named = |name: &str| value.get(name).and_then(Json::as_str).map(str::to_owned);
+                let path = join(path, &index.to_string(), ".");
+                let own = named("shorthand").unwrap_or_else(|| path.clone());
+                leaves(value, [&path, &own, &named("display").unwrap_or_else(|| own.clone())], all);
+            }
+        }
+        value => {
+            let number = RuleNumber {
+                key: key.to_owned(),
+                path: path.to_owned(),
+                title: title.to_owned(),
+                usual: value.to_string(),
+            };
+            all.push((number, value.clone()));
+        }
+    }
+}
+
+/// A name of a rules file in words: `startingHP` is `starting HP`.
+fn titled(name: &str) -> String {
+    let mut text = String::new();
+    for sign in name.chars() {
+        let is_next = sign.is_uppercase() && text.ends_with(char::is_lowercase);
+        text.extend((is_next || sign == '_').then_some(' '));
+        text.extend(Some(sign).filter(|sign| *sign != '_'));
+    }
+    let word = |word: &str| match word.chars().any(char::is_lowercase) {
+        true => word.to_lowercase(),
+        false => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The preset called `name`, or the default for an empty name.

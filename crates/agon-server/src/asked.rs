@@ -12,9 +12,9 @@ use agon_store::{
     WorkerId,
 };
 use agon_worker::versions::MOST_LOG;
-use agon_worker::{BotSource, Job, Nothing, Sitting, Try};
+use agon_worker::{BotSource, ChangedGround, Job, Nothing, Sitting, Try};
 
-use crate::{ContestServer, ServerError, packed};
+use crate::{ContestServer, ServerError, packed, read};
 
 /// How long a lease holds without a heartbeat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
@@ -283,6 +283,10 @@ pub(crate) fn job(
     if leased.void_by.is_empty() {
         disturbed.clear();
     }
+    let handed_in =
+        || leased.seats.iter().filter_map(|id| versions.get(id)).filter(|own| own.builtin.is_none());
+    let team = handed_in().next().map(|own| &own.entrant);
+    let ground = leased.rules.as_ref().map(read::<ChangedGround>).transpose()?;
     Ok(Job {
         attempt: Try { game: leased.attempt.game.0, n: leased.attempt.n },
         map: usize::try_from(leased.map).unwrap_or(usize::MAX),
@@ -299,5 +303,7 @@ pub(crate) fn job(
             _ => None,
         },
         disturbed,
+        ground: ground.map(|own| Box::new(own.ground)),
+        is_one_teams: leased.kind == Kind::Draft && handed_in().all(|own| Some(&own.entrant) == team),
     })
 }

@@ -16,6 +16,7 @@ fn of(stage: agon_worker::Stage) -> Stage {
         agon_worker::Stage::Unpacking => Stage::Unpacking,
         agon_worker::Stage::Building => Stage::Building,
         agon_worker::Stage::Starting => Stage::Starting,
+        agon_worker::Stage::Match => Stage::Match,
     }
 }
 

@@ -24,6 +24,7 @@ pub mod rulings;
 pub mod settings;
 pub mod sight;
 pub mod status;
+pub mod texts;
 pub mod trials;
 pub mod uploads;
 pub mod watched;
@@ -65,7 +66,7 @@ use settings::FileSettings;
 
 pub use agon_stats::METHOD;
 pub use inside::Inside;
-pub use sight::Board;
+pub use sight::{Board, changed_rules};
 pub use status::ContestStatus;
 pub use tick::Ticked;
 pub use trials::EndedTrial;

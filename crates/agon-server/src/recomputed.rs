@@ -44,10 +44,10 @@ pub async fn judge(
         let (table, versions) = (table.clone(), versions.clone());
         let work = move || {
             let judge = |(result, replay): (PostedMatch, io::Result<Vec<u8>>)| {
-                let PostedMatch { attempt, kind, map, seed, seats, .. } = result;
+                let PostedMatch { attempt, kind, map, seed, rules, seats, .. } = result;
                 let judged = match serde_json::from_str(&result.result) {
                     Ok(observed) => {
-                        let leased = Leased { attempt, kind, map, seed, seats, void_by: Vec::new() };
+                        let leased = Leased { attempt, kind, map, seed, rules, seats, void_by: Vec::new() };
                         judge_replay(&table, replay, &leased, observed, &versions)?
                     }
                     Err(_) => Err("its report cannot be read".to_owned()),
@@ -122,6 +122,7 @@ pub fn sealed_row(
         kind: sealed.kind,
         map: sealed.map,
         seed: sealed.seed,
+        rules: None,
         seats: sealed.seats,
         void_by: Vec::new(),
     };

@@ -10,6 +10,7 @@ use agon_bot::image::Images;
 use agon_bot::manifest::check_memory;
 use agon_contest::ContestFile;
 use agon_contest::config::{Date, SignUpWord, nearest};
+use agon_store::acts::asked::MOST_ASKED;
 use agon_store::acts::{ChangeSettings, SettingsReply};
 use agon_store::{AccountId, ContestSettings, ContestStore, Store, StoreError, Time};
 use jiff::Timestamp;
@@ -61,6 +62,7 @@ keys! {
     MailDomains = "mail_domains" in "site", "whoever hands in has confirmed a mail address of one of these: school.example,uni.example; nothing: of any, or of none";
     Bosses = "bosses" in "site", "the built-in bots on the ladder: builtin:NAME,builtin:NAME";
     Matches = "matches" in "ladder", "rated matches that a version plays";
+    AskedAnHour = "asked_an_hour" in "site", "challenges and drafts, runs of the workbench among them, that a team may ask for within an hour";
     DecideTop = "decide_top" in "", "pages say how certain it is who the best this many are";
     TrustBots = "trust_bots" in "sandbox", "true: bots are also played where they cannot be confined";
     Level = "level" in "sandbox", "the lowest level of the sandbox for rated matches: A, or B where CPU time is only sampled";
@@ -105,6 +107,7 @@ impl SettingKey {
             Self::MailDomains => settings.mail_domains.join(","),
             Self::Bosses => settings.bosses.join(","),
             Self::Matches => settings.matches.to_string(),
+            Self::AskedAnHour => settings.asked_an_hour.to_string(),
             Self::DecideTop => settings.decide_top.to_string(),
             Self::TrustBots => settings.trust_bots.to_string(),
             Self::Level => settings.level.clone().unwrap_or_default(),
@@ -163,6 +166,11 @@ impl SettingKey {
                 let matches =
                     number(text, 1..=1_000_000).ok_or("Rated matches: a number from 1 to 1000000.")?;
                 settings.matches = matches;
+            }
+            Self::AskedAnHour => {
+                let asked = number(text, 1..=MOST_ASKED);
+                settings.asked_an_hour = asked
+                    .ok_or_else(|| format!("Drafts and challenges: a number from 1 to {MOST_ASKED}."))?;
             }
             Self::DecideTop => {
                 let best = number(text, 1..=1_000).ok_or("Best bots to decide: a number from 1 to 1000.")?;
@@ -413,6 +421,10 @@ impl FileSettings {
         if !(3..=1_000).contains(&wrong_passwords) {
             return Err(wrong("wrong_passwords", "a number from 3 to 1000"));
         }
+        let asked_an_hour = site.asked_an_hour.unwrap_or(usually.asked_an_hour);
+        if !(1..=MOST_ASKED).contains(&asked_an_hour) {
+            return Err(wrong("asked_an_hour", &format!("a number from 1 to {MOST_ASKED}")));
+        }
         let mail_domains = domains(site.mail_domains.iter().map(String::as_str));
         let mail_domains = mail_domains.map_err(|why| wrong("mail_domains", &why))?;
         if site.mail.is_empty() && !mail_domains.is_empty() {
@@ -444,6 +456,7 @@ impl FileSettings {
             mail_domains,
             bosses: site.bosses.clone().unwrap_or_else(builtins),
             matches: file.ladder.matches,
+            asked_an_hour,
             decide_top: file.decide_top.unwrap_or(usually.decide_top),
             level: sandbox.level.map(|level| level.to_string()),
             trust_bots: sandbox.trust_bots,
@@ -595,6 +608,7 @@ mod tests {
             trust_bots: true,
             level: Some("C".into()),
             memory: Some(512),
+            asked_an_hour: 90,
             speed: Some(101.5),
             ..ContestSettings::default()
         };
@@ -628,6 +642,7 @@ mod tests {
             ("trust_bots", "yes", "Trusting all bots: true or false."),
             ("wrong_passwords", "1", "Wrong passwords:"),
             ("mail_domains", "a.b,@school.example", "Mail domains: `@school.example` is not a domain"),
+            ("asked_an_hour", "1001", "Drafts and challenges: a number from 1 to 1000."),
             ("decide_top", "0", "Best bots to decide:"),
         ] {
             let why = wrong(word, text);
@@ -667,6 +682,8 @@ mod tests {
         assert!(read("closes = 2026-12-05").unwrap_err().contains("is not a date with a time"));
         assert!(read("time_zone = 'Vienna'").unwrap_err().contains("time_zone"));
         assert!(read("wrong_passwords = 0").unwrap_err().contains("from 3 to 1000"));
+        assert_eq!(settings.asked_an_hour, 60);
+        assert!(read("asked_an_hour = 0").unwrap_err().contains("from 1 to 1000"));
         assert!(read("mail_domains = ['a.b']").unwrap_err().contains("nobody can confirm an address here"));
         let domains = read("mail = ['send']\nmail_domains = ['School.example']").expect("good").mail_domains;
         assert_eq!(domains, ["school.example"]);

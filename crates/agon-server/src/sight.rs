@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_ladder::{LadderRow, Table};
-use agon_store::reads::Ended;
+use agon_store::reads::{Ended, StoredMatch};
 use agon_store::{ContestId, ContestStore, EntrantVersion, Objects, Time, VersionId, VersionState};
+use agon_worker::ChangedGround;
 
 use crate::status::lines;
 use crate::{ContestServer, ServerError};
+
+/// The rules of its own that a draft was played by, if it was.
+pub fn changed_rules(played: &StoredMatch) -> Option<ChangedGround> {
+    serde_json::from_str(played.rules.as_deref()?).ok()
+}
 
 /// The latest board.
 #[derive(Clone, Debug)]

@@ -4,15 +4,15 @@ use std::io;
 
 use agon_ladder::Evidence;
 use agon_store::acts::asked::MOST_DRAFT_BYTES;
-use agon_store::acts::{Add, Added, ForgetDrafts, Lift, MatchRequested, OwnBot, RequestMatch, Return};
+use agon_store::acts::{Add, Added, AskedBot, ForgetDrafts, Lift, MatchRequested, RequestMatch, Return};
 use agon_store::{
-    Cause, EntrantId, Incoming, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState,
-    Whose,
+    Cause, EntrantId, Incoming, MatchId, OwnVersion, Sha, Stage, StoreError, TextId, Time, VersionId,
+    VersionState, Whose,
 };
 use agon_worker::pack::received;
 use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
-use agon_worker::{Private, Unfit};
+use agon_worker::{ChangedGround, Private, RulesWish, Unfit};
 
 use crate::{ContestServer, ServerError, causes, check_name, packed, read};
 
@@ -44,11 +44,21 @@ pub enum UploadOutcome {
     Refused(Cause),
 }
 
+impl UploadOutcome {
+    /// The version that it is now, or was before.
+    pub fn version(&self) -> Option<VersionId> {
+        match self {
+            Self::Added(Added::New(id, _) | Added::Same(id, ..)) | Self::Back(id, _) => Some(*id),
+            Self::Added(_) | Self::Refused(_) => None,
+        }
+    }
+}
+
 /// The outcome of handing in a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drafted {
     /// Its bytes are stored, to be asked for.
-    Kept(OwnBot),
+    Kept(AskedBot),
     /// It cannot be a bot: why, and what to do about it.
     Refused(Cause),
     /// The team has requested all the matches it may; it may again at this time.
@@ -63,12 +73,25 @@ pub enum Drafted {
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub entrant: EntrantId,
-    pub against: VersionId,
+    /// The opponents, in the order of their seats; one alone takes all of them.
+    pub against: Vec<AskedBot>,
     /// Which of the contest's maps, from 0.
     pub map: i64,
     pub seed: i64,
     /// The seat that they want, from 0.
     pub seat: usize,
+    /// What they change of the rules; only for drafts.
+    pub rules: RulesWish,
+    /// The kept text that their bot is.
+    pub text: Option<TextId>,
+}
+
+impl Wish {
+    /// Against this version, in the first seat on the first map.
+    pub fn against(entrant: EntrantId, version: VersionId) -> Self {
+        let against = vec![AskedBot::Version(version)];
+        Self { entrant, against, map: 0, seed: 0, seat: 0, rules: RulesWish::default(), text: None }
+    }
 }
 
 /// The error for objects that cannot be kept or read.
@@ -167,24 +190,42 @@ impl ContestServer {
         if let Some(until) = self.store.quota(wish.entrant, now).await?.asked_an_hour.until {
             return Ok(Drafted::TooMany(until));
         }
-        if !self.store.may_meet(wish.entrant, wish.against).await? {
-            return Ok(Drafted::NotThere);
+        for other in &wish.against {
+            if let AskedBot::Version(other) = other
+                && !self.store.may_meet(wish.entrant, *other).await?
+            {
+                return Ok(Drafted::NotThere);
+            }
         }
+        self.keep_draft(wish.entrant, name, file, now).await
+    }
+
+    /// Keeps bytes that are to sit in a match that can be played, and make no version.
+    ///
+    /// # Errors
+    /// When they cannot be kept.
+    pub async fn keep_draft(
+        &self,
+        entrant: EntrantId,
+        name: &str,
+        file: Incoming,
+        now: Time,
+    ) -> Result<Drafted, ServerError> {
         let file = match self.framed(name, file).await? {
             Ok(file) => file,
             Err(cause) => return Ok(Drafted::Refused(cause)),
         };
         let bytes = file.size() as i64;
-        let (kept, oldest) = self.store.draft_bytes(wish.entrant).await?;
+        let (kept, oldest) = self.store.draft_bytes(entrant).await?;
         if kept + bytes > MOST_DRAFT_BYTES && !self.objects.has(&file.sha()).await.map_err(unkept)? {
             return Ok(Drafted::Full(oldest.unwrap_or(now).plus(DRAFTS_MS)));
         }
         let source = self.objects.finish(file).await.map_err(unkept)?;
-        Ok(Drafted::Kept(OwnBot::Draft(source, bytes)))
+        Ok(Drafted::Kept(AskedBot::Draft(source, bytes)))
     }
 
-    /// Checks that a match can be played: its map, seat and seed.
-    fn check_wish(&self, wish: &Wish) -> Result<(), ServerError> {
+    /// Checks that a match can be played: its map, seat, rules and seed. Returns its ground, if it is not one of the contest's.
+    pub(crate) fn check_wish(&self, wish: &Wish) -> Result<Option<ChangedGround>, ServerError> {
         let map = usize::try_from(wish.map).ok().filter(|map| *map < self.table.maps());
         let Some(map) = map else {
             let most = self.table.maps();
@@ -195,16 +236,20 @@ impl ContestServer {
             return Err(ServerError::Wrong(format!("there is no seat {}; there are {most}", wish.seat + 1)));
         }
         // Checked now whether the seed makes a match, before anybody waits for it.
-        self.table.open(map, wish.seed).map_err(ServerError::Wrong)?;
-        Ok(())
+        let changed = ChangedGround::of(self.table.game(), &self.terms.grounds[map], &wish.rules, wish.seed);
+        let changed = changed.map_err(ServerError::Wrong)?;
+        if changed.is_none() {
+            self.table.open(map, wish.seed).map_err(ServerError::Wrong)?;
+        }
+        Ok(changed)
     }
 
     /// Requests a match of one's own bot that is not rated.
     ///
     /// # Errors
     /// Store errors; a sentence, when there is no such map or seat.
-    pub async fn ask(&self, own: OwnBot, wish: Wish, now: Time) -> Result<MatchRequested, ServerError> {
-        self.check_wish(&wish)?;
+    pub async fn ask(&self, own: AskedBot, wish: Wish, now: Time) -> Result<MatchRequested, ServerError> {
+        let rules = self.check_wish(&wish)?.map(|changed| crate::json(&changed));
         let ask = RequestMatch {
             contest: self.contest(),
             entrant: wish.entrant,
@@ -214,6 +259,8 @@ impl ContestServer {
             seed: wish.seed,
             seat: wish.seat,
             seats: self.table.seats(),
+            rules,
+            text: wish.text,
             now,
         };
         Ok(self.store.act(ask).await?)
@@ -282,6 +329,7 @@ impl ContestServer {
 
     /// Forgets drafts after a day.
     pub(crate) async fn forget_drafts(&self, now: Time) -> Result<(), ServerError> {
+        self.tell_texts().await?;
         let before = Time(now.0 - DRAFTS_MS);
         for sha in self.store.act(ForgetDrafts { contest: self.contest(), before }).await? {
             self.objects.remove(&sha).await.map_err(unkept)?;

@@ -36,6 +36,10 @@ pub use who::{bearer, set_cookie};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
+/// The most bytes of JSON with a bot's files: signs in them may be escaped.
+pub const TEXT: usize = 2 << 20;
+/// The header in which scripts of our own pages send the token that forms have in a field.
+const FORM: &str = "x-agon-form";
 /// The most bytes of an upload, including what a form adds to it.
 pub const LARGE: usize = (20 << 20) + SMALL;
 /// How long a request may take, except uploads.
@@ -164,9 +168,11 @@ async fn admit(
     let now = site.now();
     let headers = request.headers();
     let from = address(&site, &request);
-    let secret = if route.is_for_programs() { bearer(headers) } else { cookie(&site, headers) };
+    let token = if route.is_for_programs() { bearer(headers) } else { None };
+    let by_session = !route.is_for_programs() || route.of_pages && token.is_none();
+    let secret = if by_session { cookie(&site, headers) } else { token };
     let secret = secret.as_deref();
-    let kind = if route.is_for_programs() { LoginKind::Token } else { LoginKind::Session };
+    let kind = if by_session { LoginKind::Session } else { LoginKind::Token };
     let actor = match secret {
         _ if route.verb == Verb::Measure => meter(&site, headers, from, secret),
         Some(secret) if route.verb == Verb::Work => at_work(&site, secret, now).await.map_err(refuse)?,
@@ -174,7 +180,7 @@ async fn admit(
         None => Actor::Nobody,
     };
     let form = match (&actor, secret) {
-        (Actor::Person(_), Some(secret)) if !route.is_for_programs() => secrets::form_token(secret),
+        (Actor::Person(_), Some(secret)) if by_session => secrets::form_token(secret),
         _ => String::new(),
     };
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
@@ -351,7 +357,9 @@ async fn whole(ask: &Visit, route: &Route, request: Request) -> Result<Request, 
     if route.method == routes::Method::Get {
         return Ok(request);
     }
-    if !route.is_for_programs() && !gate::is_ours(request.headers(), &ask.address, true) {
+    // Of a program that a token speaks for, no browser sends anything by itself.
+    let is_of_page = !route.is_for_programs() || !ask.form.is_empty();
+    if is_of_page && !gate::is_ours(request.headers(), &ask.address, true) {
         let text = "This was sent by a page of another site, or by something that is not a browser. Nothing was done.";
         return Err(Refused::new(StatusCode::FORBIDDEN, "Not sent from here", text));
     }
@@ -359,16 +367,23 @@ async fn whole(ask: &Visit, route: &Route, request: Request) -> Result<Request, 
         return Ok(request);
     }
     let (head, body) = request.into_parts();
-    let bytes = gate::whole(body, SMALL, PATIENCE).await.map_err(|why| match why {
+    let most = if route.body == Body::Text { TEXT } else { SMALL };
+    let bytes = gate::whole(body, most, PATIENCE).await.map_err(|why| match why {
         Unwhole::TooLarge => {
-            let text = "A form holds 64 KiB at most. Nothing was done.";
+            let text = format!("What is sent here holds {} KiB at most. Nothing was done.", most >> 10);
             Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
         }
         Unwhole::CutOff => {
             Refused::new(StatusCode::BAD_REQUEST, "Cut off", "The request was cut off. Nothing was done.")
         }
     })?;
-    if !route.is_for_programs() && !ask.form.is_empty() && !bears(&bytes, &ask.form) {
+    let bears = || match route.is_for_programs() {
+        true => {
+            head.headers.get(FORM).is_some_and(|own| secrets::same(own.to_str().unwrap_or(""), &ask.form))
+        }
+        false => bears(&bytes, &ask.form),
+    };
+    if !ask.form.is_empty() && !bears() {
         return Err(old_form());
     }
     Ok(Request::from_parts(head, AxumBody::from(bytes)))

@@ -17,6 +17,9 @@ pub const SIGN_UPS: u32 = 600;
 /// Codes of teams that one account tries in [`QUARTER`].
 pub const CODES: u32 = 60;
 
+/// Texts that one account keeps, runs or hands in, and versions that it opens, in [`MINUTE`].
+pub const TEXTS: u32 = 120;
+
 /// Live pages open at once per account.
 pub const STREAMS: u32 = 8;
 /// The same without a session, per address.
@@ -178,6 +181,7 @@ pub struct RequestLimits {
     addresses: Windows<IpAddr>,
     sign_ups: Windows<IpAddr>,
     codes: Windows<AccountId>,
+    texts: Windows<AccountId>,
     streams: Places,
     uploads: Places,
     posts: Places,
@@ -191,6 +195,7 @@ impl Default for RequestLimits {
             addresses: Windows::new(MINUTE),
             sign_ups: Windows::new(QUARTER),
             codes: Windows::new(QUARTER),
+            texts: Windows::new(MINUTE),
             streams: Places::new(MOST_STREAMS),
             uploads: Places::new(MOST_UPLOADS),
             // No total: nobody is to be kept waiting by another one's posts. How many workers there are is the organiser's business.
@@ -247,6 +252,14 @@ impl RequestLimits {
     /// When there is room again.
     pub fn sign_up(&self, from: IpAddr, now: Time) -> Result<(), Time> {
         self.sign_ups.count(network(from), SIGN_UPS, now)
+    }
+
+    /// A text that is kept, run or handed in, or a version that is opened.
+    ///
+    /// # Errors
+    /// When there is room again.
+    pub fn text(&self, account: AccountId, now: Time) -> Result<(), Time> {
+        self.texts.count(account, TEXTS, now)
     }
 
     /// An attempt to join a team with a code.

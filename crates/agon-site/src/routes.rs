@@ -17,6 +17,8 @@ pub enum Method {
     Get,
     /// To change something.
     Post,
+    /// To keep something in place of what there was.
+    Put,
     /// To delete something.
     Delete,
 }
@@ -40,6 +42,8 @@ pub enum RouteObject {
 pub enum Body {
     /// Nothing, or a form or JSON of at most [`gate::SMALL`] bytes.
     Small,
+    /// JSON with a bot's files, of at most [`gate::TEXT`] bytes.
+    Text,
     /// A file of at most [`gate::LARGE`] bytes, which the handler streams. In a page's form the field `form` with the form's
     /// token comes first, and the handler checks it ([`gate::Visit::check_form`]).
     Upload,
@@ -58,6 +62,8 @@ pub struct Route {
     /// Whether it is exempt from the request limits: its answer is the same for everybody and can be cached, or it has a
     /// limit of its own.
     pub still: bool,
+    /// Whether scripts of our own pages ask here, too, for whom a browser's session speaks.
+    pub of_pages: bool,
     pub make: fn() -> MethodRouter<Arc<Site>>,
 }
 
@@ -67,7 +73,7 @@ pub const fn get(
     of: RouteObject,
     make: fn() -> MethodRouter<Arc<Site>>,
 ) -> Route {
-    Route { method: Method::Get, path, verb, of, body: Body::Small, still: false, make }
+    Route { method: Method::Get, path, verb, of, body: Body::Small, still: false, of_pages: false, make }
 }
 
 /// A submitted form.
@@ -78,6 +84,16 @@ pub const fn post(
     make: fn() -> MethodRouter<Arc<Site>>,
 ) -> Route {
     Route { method: Method::Post, ..get(path, verb, of, make) }
+}
+
+/// What takes the place of something.
+pub const fn put(
+    path: &'static str,
+    verb: Verb,
+    of: RouteObject,
+    make: fn() -> MethodRouter<Arc<Site>>,
+) -> Route {
+    Route { method: Method::Put, ..get(path, verb, of, make) }
 }
 
 /// One of our files, which never changes while the program runs.
@@ -94,6 +110,16 @@ impl Route {
     /// The same route, accepting a file.
     pub const fn uploads(self) -> Self {
         Self { body: Body::Upload, ..self }
+    }
+
+    /// The same route, which scripts of our own pages ask as well.
+    pub const fn for_pages(self) -> Self {
+        Self { of_pages: true, ..self }
+    }
+
+    /// The same route, accepting a bot's files as JSON.
+    pub const fn texts(self) -> Self {
+        Self { body: Body::Text, ..self }
     }
 
     /// Whether its answer comes from the database: not our files, nor what says how the process is.

@@ -287,6 +287,9 @@ pub struct SettingsForm {
     /// Rated matches of a version.
     #[serde(default)]
     pub matches: String,
+    /// Challenges and drafts of a team within an hour.
+    #[serde(default)]
+    pub asked_an_hour: String,
     /// The lowest level of the sandbox for rated matches: `A`, `B`, or nothing where that is not asked.
     #[serde(default)]
     pub level: String,
@@ -309,6 +312,7 @@ impl SettingsForm {
             team_size: told(SettingKey::TeamSize),
             sign_up: settings.sign_up.unwrap_or(SignUpWord::Invite).word().to_owned(),
             matches: told(SettingKey::Matches),
+            asked_an_hour: told(SettingKey::AskedAnHour),
             level: String::new(),
             seen: seen(settings),
         }
@@ -336,9 +340,14 @@ impl SettingsForm {
             (SettingKey::TeamSize, &self.team_size, &shown.team_size),
             (SettingKey::SignUp, &self.sign_up, sign_up),
             (SettingKey::Matches, &self.matches, &shown.matches),
+            (SettingKey::AskedAnHour, &self.asked_an_hour, &shown.asked_an_hour),
             (SettingKey::Level, &self.level, &shown.level),
         ];
-        let typed = answers.into_iter().filter(|(_, typed, shown)| typed.trim() != shown.trim());
+        // Whoever sends the form of a program before this one does not know the last of them.
+        let is_known = |key: SettingKey, typed: &str| key != SettingKey::AskedAnHour || !typed.is_empty();
+        let typed = answers
+            .into_iter()
+            .filter(|(key, typed, shown)| typed.trim() != shown.trim() && is_known(*key, typed));
         let wanted: Vec<(SettingKey, &str)> = typed.map(|(key, typed, _)| (key, typed.as_str())).collect();
         changed(before, &wanted, game)
     }
@@ -365,6 +374,7 @@ mod tests {
             team_size: "3".into(),
             sign_up: "invite".into(),
             matches: "50".into(),
+            asked_an_hour: "90".into(),
             level: String::new(),
             seen: String::new(),
         }
@@ -380,6 +390,7 @@ mod tests {
             ("Autumn \"Cup\"", 3, 50)
         );
         assert_eq!((held.sign_up, &held.bosses), (Some(SignUpWord::Invite), &before.bosses));
+        assert_eq!(held.asked_an_hour, 90);
         // In December Vienna is one hour ahead of UTC.
         assert_eq!(settings.closes, Some(Time(1_796_490_000_000)));
         assert_eq!(settings.told(Time(1_796_490_000_000), "%a %H:%M"), "Sat 18:00");
@@ -417,6 +428,7 @@ mod tests {
         );
         assert!(with(|answers| answers.team_size = "0".into()).starts_with("Team size:"));
         assert!(with(|answers| answers.sign_up = "maybe".into()).starts_with("Sign-up:"));
+        assert!(with(|answers| answers.asked_an_hour = "0".into()).starts_with("Drafts and challenges:"));
         assert!(with(|answers| answers.matches = "-1".into()).starts_with("Rated matches:"));
         assert!(with(|answers| answers.level = "D".into()).contains("level A"));
     }

@@ -133,6 +133,10 @@ const RULES: &[Rule] = &[
                  OR (at_ms IS NULL) <> (differs IS NULL) OR second_id = first_id LIMIT 20",
     },
     Rule {
+        holds: "only drafts have rules of their own",
+        breaks: "SELECT 'block', b.id FROM own_rules r JOIN blocks b ON b.id = r.block_id WHERE b.kind <> 'draft' LIMIT 20",
+    },
+    Rule {
         holds: "promotion blocks belong to a trial, and no other block does",
         breaks: "SELECT 'block', b.id FROM blocks b LEFT JOIN trials t ON t.version_id = b.trial_id \
                  WHERE (b.trial_id IS NOT NULL) <> (b.kind = 'promotion') OR (b.trial_id IS NOT NULL AND t.version_id IS NULL) \
@@ -176,10 +180,11 @@ const RULES: &[Rule] = &[
                  WHERE b.kind = 'ladder' AND e.version_id IS NULL LIMIT 20",
     },
     Rule {
-        holds: "a deleted account has no password, no mail address, no rights and no secrets left",
+        holds: "a deleted account has no password, no mail address, no rights, no secrets and no texts left",
         breaks: "SELECT 'account', a.id FROM accounts a WHERE a.withdrawn_ms IS NOT NULL AND (a.password IS NOT NULL \
                  OR a.mail IS NOT NULL OR a.organiser OR EXISTS (SELECT 1 FROM factors f WHERE f.account_id = a.id) OR EXISTS (SELECT 1 FROM logins l WHERE l.account_id = a.id) \
                  OR EXISTS (SELECT 1 FROM recovery_codes r WHERE r.account_id = a.id) \
+                 OR EXISTS (SELECT 1 FROM texts t WHERE t.account_id = a.id) \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.account_id = a.id AND m.to_ms IS NULL)) LIMIT 20",
     },
     Rule {

@@ -6,6 +6,7 @@ mod matches;
 mod people;
 mod pipeline;
 mod settings;
+mod texts;
 mod versus;
 mod workers;
 
@@ -19,7 +20,7 @@ use crate::{
     MatchId, PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, VersionId, VersionState, WorkerId,
 };
 
-pub use agon_api::played::Ended;
+pub use agon_api::played::{Ended, SeatOutcome};
 pub use counts::Counts;
 pub use matches::{Eyes, Failure, Filter, LatelyPlayed, PAGE, StoredMatch};
 pub(crate) use pipeline::quota;
@@ -156,10 +157,10 @@ impl ContestStore {
     /// # Errors
     /// Database errors.
     pub async fn posted(&self) -> Result<Vec<PostedMatch>, StoreError> {
-        type Row = (i64, i64, String, String, i64, i64, String, String, i64);
+        type Row = (i64, i64, String, String, i64, i64, Option<String>, String, String, i64);
         let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(format!(
-            "SELECT m.id, m.attempt, w.name, b.kind, b.map, b.seed, m.result, m.replay_sha, s.version_id FROM matches m \
-             JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = m.id \
+            "SELECT m.id, m.attempt, w.name, b.kind, b.map, b.seed, o.rules, m.result, m.replay_sha, s.version_id FROM matches m \
+             JOIN blocks b ON b.id = m.block_id LEFT JOIN own_rules o ON o.block_id = b.id JOIN seats s ON s.match_id = m.id \
              JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
              WHERE m.id IN (SELECT p.id FROM matches p WHERE p.state = 'posted' AND (SELECT o.contest_id FROM blocks o \
              WHERE o.id = p.block_id) = $1 ORDER BY p.id LIMIT {MOST_POSTED}) ORDER BY m.id, s.seat",
@@ -168,7 +169,7 @@ impl ContestStore {
         .fetch_all(&self.reader)
         .await?;
         let mut all: Vec<PostedMatch> = Vec::new();
-        for (id, n, worker, kind, map, seed, result, replay, version) in rows {
+        for (id, n, worker, kind, map, seed, rules, result, replay, version) in rows {
             let attempt = Attempt { game: MatchId(id), n };
             match all.last_mut().filter(|last| last.attempt == attempt) {
                 Some(last) => last.seats.push(VersionId(version)),
@@ -178,6 +179,7 @@ impl ContestStore {
                     kind: Kind::of(&kind)?,
                     map,
                     seed,
+                    rules,
                     seats: vec![VersionId(version)],
                     result,
                     replay: replay.parse().map_err(StoreError::Damaged)?,

@@ -91,11 +91,13 @@ mod clocks;
 mod log;
 mod people;
 mod settings;
+mod texts;
 
 pub use clocks::*;
 pub use log::*;
 pub use people::*;
 pub use settings::*;
+pub use texts::*;
 
 /// How often a match is tried.
 pub const TRIES: i64 = 3;
@@ -215,6 +217,8 @@ pub struct Leased {
     /// Which of the contest's maps, from 0.
     pub map: i64,
     pub seed: i64,
+    /// Rules of its own, as JSON: only a draft's.
+    pub rules: Option<String>,
     pub seats: Vec<VersionId>,
     /// For each earlier try that a bot has made void, the seat of that bot, from 0.
     pub void_by: Vec<i64>,
@@ -232,6 +236,8 @@ pub struct PostedMatch {
     /// Which of the contest's maps, from 0.
     pub map: i64,
     pub seed: i64,
+    /// Rules of its own, as JSON: only a draft's.
+    pub rules: Option<String>,
     pub seats: Vec<VersionId>,
     pub result: String,
     pub replay: Sha,

@@ -19,6 +19,7 @@ mod private;
 
 pub mod fairness;
 pub mod fit;
+pub mod ground;
 pub mod holding;
 pub mod pack;
 pub mod speed;
@@ -28,6 +29,7 @@ pub mod versions;
 pub mod fleet;
 pub mod wire;
 
+pub use ground::{ChangedGround, RulesWish};
 pub use play::{HeldRecord, PreparedGame};
 pub use protocol::{
     Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, Posted, Private, Sitting, Stage,

@@ -75,7 +75,7 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
             "Name it as its language expects, for example bot.py.",
         ));
     }
-    let is_program = head.starts_with(b"#!") || head.starts_with(b"\x7fELF");
+    let is_program = is_program(head);
     if !is_program && !Launch::knows(name) {
         return Err(unfit(
             format!("`{name}` is neither an archive nor a program."),
@@ -90,6 +90,11 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     // A tar consists of blocks, and ends with two empty ones.
     let rest = size.next_multiple_of(BLOCK) - size + 2 * BLOCK;
     Ok(Frame { before: header.as_bytes().to_vec(), after: vec![0; rest as usize] })
+}
+
+/// Whether a file that begins so is a program that starts by itself.
+fn is_program(head: &[u8]) -> bool {
+    head.starts_with(b"#!") || head.starts_with(b"\x7fELF")
 }
 
 /// Block size of a tar, in bytes.
@@ -117,7 +122,7 @@ fn header(size: u64, runs: bool) -> tar::Header {
 pub fn of_files<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     for (name, bytes) in files {
-        archive.append_data(&mut header(bytes.len() as u64, bytes.starts_with(b"#!")), name, bytes)?;
+        archive.append_data(&mut header(bytes.len() as u64, is_program(bytes)), name, bytes)?;
     }
     archive.into_inner()
 }

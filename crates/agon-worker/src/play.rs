@@ -1,19 +1,19 @@
 //! One match of a contest.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agon_bot::{BotName, NameKind};
 use agon_contest::told::observed;
 use agon_contest::{FaultsTold, MatchOrder, Observed, Trouble, play_match};
-use agon_game::{AnyGame, Ready, Seat, Session};
+use agon_game::{AnyGame, Ready, Seat, Session, Setup};
 use agon_match::record::{Held, Void};
 use agon_match::{MatchRecord, Ponder, cpus_a_match};
 use agon_replay::{Replay, SeatInfo, redact_named};
 use agon_spec::Clock;
 
-use crate::protocol::{BotSource, ContestTerms, Job, Nothing, Stage, Unfit, Whole};
-use crate::{holding, private};
+use crate::protocol::{BotSource, ContestTerms, Job, MatchGround, Nothing, Stage, Unfit, Whole};
+use crate::{ground, holding, private};
 
 /// The game under a contest's terms, with its rules and maps loaded.
 pub struct PreparedGame {
@@ -42,8 +42,7 @@ pub enum MatchEnd {
 pub struct HeldRecord {
     record: MatchRecord,
     replay: Vec<u8>,
-    map: usize,
-    seed: i64,
+    job: Job,
     /// For each seat, the folder with its program's files; none for a seat without an author.
     folders: Vec<Option<PathBuf>>,
 }
@@ -73,7 +72,7 @@ impl HeldRecord {
         let own =
             seats.map(|(seat, folder)| Some(private::of(&self.record, &replay, seat, folder.as_ref()?)));
         let own = own.collect();
-        let session = table.open(self.map, self.seed)?;
+        let session = table.open_for(&self.job)?;
         let redacted = redact_named(&self.replay, &[], &nobodys, &|order| session.public(order));
         let (replay, _) = redacted.map_err(|error| error.to_string())?;
         Ok(Whole { observed: public(&self.record, self.folders.len()), replay, own })
@@ -143,6 +142,25 @@ impl PreparedGame {
         ready.open(seed).map_err(|error| error.to_string())
     }
 
+    /// Opens this match before its first step, on its own ground where it has one.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be played.
+    pub fn open_for(&self, job: &Job) -> Result<Box<dyn Session>, String> {
+        match &job.ground {
+            Some(ground) => self.open_on(ground, job.seed),
+            None => self.open(job.map, job.seed),
+        }
+    }
+
+    /// Opens a match on any ground of this game.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be played.
+    pub fn open_on(&self, ground: &MatchGround, seed: i64) -> Result<Box<dyn Session>, String> {
+        self.game.open(&Setup { seed, ..ground.setup() }).map_err(|error| error.to_string())
+    }
+
     pub fn game(&self) -> &'static dyn AnyGame {
         self.game
     }
@@ -181,7 +199,7 @@ impl PreparedGame {
             hash: Some(seat.program.hash().to_owned()),
         });
         let game = MatchOrder {
-            session: self.open(job.map, job.seed)?,
+            session: self.open_for(job)?,
             clock: self.clock,
             ponder: self.ponder,
             seats: seats.collect(),
@@ -190,7 +208,11 @@ impl PreparedGame {
             id: None,
             is_recorded: true,
         };
-        let mut recorded = match play_match(game, cpus, halt, turn) {
+        let played = match &job.ground {
+            None => play_match(game, cpus, halt, turn),
+            Some(_) => ground::bounded(ground::LONGEST, halt, |halt| play_match(game, cpus, halt, turn)),
+        };
+        let mut recorded = match played {
             Ok(recorded) => recorded,
             // Only the bot being tried out is seated for the first time.
             Err(Trouble::CannotStart(why)) if job.tried.is_some() => {
@@ -202,6 +224,9 @@ impl PreparedGame {
         };
         match &recorded.record.void {
             None => {}
+            Some(Void::Stopped) if job.ground.is_some() && !halt.load(Ordering::Relaxed) => {
+                return Ok(MatchEnd::Unfit(ground::too_long()));
+            }
             Some(Void::Stopped) => return Ok(MatchEnd::Stopped),
             Some(void) => {
                 let by = void.culprit().map(Seat::number);
@@ -216,8 +241,8 @@ impl PreparedGame {
             .iter()
             .zip(bots)
             .map(|(sitting, bot)| matches!(sitting.program, BotSource::Source(_)).then(|| folder(bot)));
-        let (map, seed, folders) = (job.map, job.seed, folders.collect());
-        Ok(MatchEnd::Whole(Box::new(HeldRecord { record, replay, map, seed, folders })))
+        let (job, folders) = (job.clone(), folders.collect());
+        Ok(MatchEnd::Whole(Box::new(HeldRecord { record, replay, job, folders })))
     }
 }
 

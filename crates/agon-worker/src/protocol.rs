@@ -105,6 +105,12 @@ pub struct Job {
     /// How many tries of this match the bot of each seat has made void; empty for none. In the third one it is put out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<u32>,
+    /// What it is played on, if not on the contest's map under the contest's rules: only drafts have a ground of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground: Option<Box<MatchGround>>,
+    /// Whether all submissions in it are of whoever tries one out: what is wrong with any is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_one_teams: bool,
 }
 
 /// A bot in a seat.
@@ -198,6 +204,8 @@ pub enum Stage {
     Unpacking,
     Building,
     Starting,
+    /// The match itself, by rules of its author's own.
+    Match,
 }
 
 /// Why a match came to nothing that could count.

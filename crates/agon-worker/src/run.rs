@@ -487,7 +487,7 @@ impl Shared<'_> {
                 Ok(bot) => bots.push(bot),
                 Err(Unready::Unfit(unfit)) if checked.is_none() => {
                     let what = format!("{}: {}", sitting.label, unfit.what);
-                    return Some(Err(match self.hall.is_one_persons() {
+                    return Some(Err(match self.hall.is_one_persons() || job.is_one_teams {
                         true => Unready::Unfit(Unfit { what, ..unfit }),
                         false => Unready::Ours(what),
                     }));

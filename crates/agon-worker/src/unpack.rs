@@ -141,6 +141,49 @@ pub fn unpack_inside(
     }
 }
 
+/// The files of a submission, with their paths. It is unpacked in a sandbox; where this machine has none, only if its bots are trusted.
+/// At most `most` files and bytes are read.
+///
+/// # Errors
+/// A sentence that says what is wrong with it, or with this machine.
+pub fn files_of(
+    archive: &[u8],
+    is_trusted: bool,
+    most: (usize, u64),
+) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let failed = |error: io::Error| error.to_string();
+    let form = ArchiveFormat::of(archive).ok_or("it is neither a zip nor a tar")?;
+    let place = tempfile::tempdir().map_err(failed)?;
+    let top = place.path().join("bot");
+    rights::create_shown_folder(&top).map_err(failed)?;
+    if let Err(why) = unpack_inside(&top, form, ArchiveLimits::UPLOAD, archive) {
+        if !is_trusted {
+            return Err(why);
+        }
+        clear(&top);
+        unpack(&top, form, ArchiveLimits::UPLOAD, io::Cursor::new(archive))?;
+    }
+    let (mut files, mut left, mut folders) = (Vec::new(), most.1, vec![top.clone()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let mut bytes = Vec::new();
+            File::open(&path).and_then(|file| file.take(left + 1).read_to_end(&mut bytes)).map_err(failed)?;
+            if bytes.len() as u64 > left || files.len() == most.0 {
+                return Err(format!("it holds more than {} files or {} KiB", most.0, most.1 >> 10));
+            }
+            left -= bytes.len() as u64;
+            let name = path.strip_prefix(&top).ok().and_then(Path::to_str);
+            files.push((name.ok_or("a file in it has a name that is no text")?.to_owned(), bytes));
+        }
+    }
+    Ok(files)
+}
+
 /// Longest message from the unpacker inside.
 const MOST_SAID: usize = 4096;
 
@@ -158,6 +201,30 @@ pub fn live(arguments: &[OsString]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Where an entry of this name belongs, below the folder that is filled; none if it is ignored.
+///
+/// # Errors
+/// What is wrong with the name.
+pub fn place_of(name: &Path) -> Result<Option<PathBuf>, String> {
+    let shown = name.to_string_lossy();
+    if shown.chars().any(char::is_control) {
+        return Err(format!("`{}` in it has control characters in its name", shown.escape_debug()));
+    }
+    let mut inside = PathBuf::new();
+    for part in name.components() {
+        match part {
+            Component::Normal(part) if LITTER.iter().any(|litter| part == *litter) => return Ok(None),
+            Component::Normal(part) => inside.push(part),
+            Component::CurDir => {}
+            _ => return Err(format!("`{}` points outside the archive", name.display())),
+        }
+    }
+    if inside.components().count() > DEEPEST {
+        return Err(format!("it holds folders in folders, more than {DEEPEST} deep"));
+    }
+    Ok(Some(inside))
 }
 
 /// Writes the entries of an archive below a folder.
@@ -231,22 +298,7 @@ impl Unpacking {
         if self.entries > self.limits.entries {
             return Err(format!("it holds more than {} files; pack only the bot", self.limits.entries));
         }
-        let shown = name.to_string_lossy();
-        if shown.chars().any(char::is_control) {
-            return Err(format!("`{}` in it has control characters in its name", shown.escape_debug()));
-        }
-        let mut inside = PathBuf::new();
-        for part in name.components() {
-            match part {
-                Component::Normal(part) if LITTER.iter().any(|litter| part == *litter) => return Ok(()),
-                Component::Normal(part) => inside.push(part),
-                Component::CurDir => {}
-                _ => return Err(format!("`{}` points outside the archive", name.display())),
-            }
-        }
-        if inside.components().count() > DEEPEST {
-            return Err(format!("it holds folders in folders, more than {DEEPEST} deep"));
-        }
+        let Some(inside) = place_of(name)? else { return Ok(()) };
         let target = self.folder.join(&inside);
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::StorageFull => format!(
@@ -304,6 +356,7 @@ impl Unpacking {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack;
     use std::io::Write as _;
 
     fn unpack(form: ArchiveFormat, bytes: &[u8]) -> (tempfile::TempDir, Result<(), String>) {
@@ -374,6 +427,27 @@ mod tests {
         assert!(done.is_err_and(|why| why.contains("not a readable zip")));
         let (_, done) = unpack(ArchiveFormat::TarGz, b"\x1f\x8b and then nothing");
         assert!(done.is_err());
+    }
+
+    #[test]
+    fn the_files_of_a_submission_are_read_as_far_as_they_are_few() {
+        let archive = pack::of_files([("a/b.py", b"print()".as_slice()), ("c", b"\x7fELF\0")].into_iter());
+        let archive = archive.expect("packed");
+        let mut files = files_of(&archive, true, (2, 12)).expect("read");
+        files.sort();
+        assert_eq!(
+            files,
+            [("a/b.py".to_owned(), b"print()".to_vec()), ("c".to_owned(), b"\x7fELF\0".to_vec())]
+        );
+        for most in [(1, 12), (2, 11)] {
+            let why = files_of(&archive, true, most).expect_err("too much");
+            assert!(why.starts_with("it holds more than"), "{why}");
+        }
+        assert!(
+            files_of(&archive, false, (2, 12)).is_err_and(|why| why.contains("sandbox")),
+            "none in a test"
+        );
+        assert_eq!(files_of(b"no archive", true, (2, 12)), Err("it is neither a zip nor a tar".to_owned()));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn verify(table: &PreparedGame, job: &Job, replay: &[u8]) -> Result<Proven, 
         return Err(format!("the replay is larger than {} MiB", LARGEST >> 20));
     }
     let replay = Replay::read(replay).map_err(|error| error.to_string())?;
-    let mut session = table.open(job.map, job.seed)?;
+    let mut session = table.open_for(job)?;
     let info = session.info();
     let header = &replay.header;
     if header.game != info.name || header.rules_version != info.rules_version {

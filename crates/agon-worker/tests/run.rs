@@ -61,6 +61,8 @@ impl Hall for Counter<'_> {
             seats: vec![sitting("a"), sitting("b")],
             tried: None,
             disturbed: Vec::new(),
+            ground: None,
+            is_one_teams: false,
         };
         let jobs: Vec<Job> = (given..self.all.min(given + most as i64)).map(job).collect();
         jobs.iter().for_each(|job| self.at(job.attempt, |life| life.given += 1));

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use agon_server::backup::{backup, restore};
 use agon_server::export::{export, verify};
+use agon_server::texts::BotFiles;
 use agon_server::{ContestServer, METHOD, ServerError, status};
-use agon_store::acts::{Add, Added, GiveRuling, Pause, Promote};
-use agon_store::{Ruling, Sha, Time};
+use agon_store::acts::{Add, Added, GiveRuling, Pause, Promote, SignUp, SignedUp};
+use agon_store::{Ruling, Sha, TextOwner, Time};
 use zip::write::SimpleFileOptions;
 
 use crate::common::{World, database, run, setting};
@@ -212,7 +213,25 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         // One match is leased, and one result waits.
         let (_, job) = world.one(worker, "out").await.expect("a match");
         world.server.start(worker, job.attempt, world.now).await.expect("answered");
+        // A text of the workbench, which is in backups and in no export.
+        let (contest, now) = (world.server.contest(), world.now);
+        let sign_up = SignUp { contest, name: "Ann".into(), password: "$x".into(), invite: None, now };
+        let Ok(SignedUp::New(account)) = world.server.store().act(sign_up).await else { panic!("new") };
+        let owner = TextOwner { contest, account, team: None };
+        let files = BotFiles::new([("bot.py".to_owned(), b"print('only mine')".to_vec())]).expect("a bot");
+        let note = Some("a note of her own".to_owned());
+        world.server.keep_text(owner, None, &files, note, now).await.expect("kept");
         let out = tempfile::tempdir().expect("a folder");
+        let public = out.path().join("public");
+        export(&folder, &public, false, |_, _| {}).await.expect("written");
+        let mut zip = zip::ZipArchive::new(std::fs::File::open(&public).expect("there")).expect("a zip");
+        let stored = world.server.store().newest_texts(owner).await.expect("read").remove(0).files;
+        for index in 0..zip.len() {
+            let mut content = Vec::new();
+            zip.by_index(index).expect("an entry").read_to_end(&mut content).expect("its content");
+            let content = String::from_utf8_lossy(&content);
+            assert!(!content.contains("a note of her own") && !content.contains(&stored), "{index}");
+        }
         let file = out.path().join("kept");
         let beside = [PathBuf::from("contest.toml")];
         let kept = backup(&folder, &beside, &file).await.expect("written");
@@ -228,6 +247,8 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         assert_eq!(then.counts.sealed, played as i64, "as it was then");
         // A server continues with it, and the leased match is played again.
         let server = ContestServer::open(&back, &world.setting, world.now).await.expect("opens");
+        let text = server.newest_text(owner).await.expect("read").expect("it came along");
+        assert_eq!((text.files, text.row.note.as_deref()), (files, Some("a note of her own")));
         server.close().await;
         let (_, found) = status::fsck(&back, true).await.expect("looked through");
         assert_eq!(found, Vec::<String>::new());

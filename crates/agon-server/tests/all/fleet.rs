@@ -52,6 +52,8 @@ fn job(game: i64) -> Job {
         seats: vec![sit("a"), sit("b")],
         tried: None,
         disturbed: Vec::new(),
+        ground: None,
+        is_one_teams: false,
     }
 }
 

@@ -10,7 +10,7 @@ use agon_replay::SeatNote;
 use agon_replay::data::note;
 use agon_server::quotas::MOST_TOLD_A_DAY;
 use agon_server::{ContestServer, Drafted, UploadOutcome, Wish, status};
-use agon_store::acts::{Added, MatchRequested, OwnBot};
+use agon_store::acts::{Added, AskedBot, MatchRequested};
 use agon_store::reads::{Eyes, Filter};
 use agon_store::{
     EntrantId, EntrantVersion, Kind, MatchId, MatchState, Time, VersionId, VersionState, WorkerId,
@@ -216,12 +216,12 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         }
         let (ann, bob) = (world.entrant("Ann").await, world.entrant("Bob").await);
         let (one, two) = (world.version("Ann", 1).await.id, world.version("Bob", 1).await.id);
-        let wish = |against| Wish { entrant: ann, against, map: 1, seed: 77, seat: 1 };
+        let wish = |against| Wish { map: 1, seed: 77, seat: 1, ..Wish::against(ann, against) };
         let sealed = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
         // A draft: no version, no row of the log, and invisible to others.
         let file = incoming(&world.server, b"draft").await;
         let draft = world.server.draft(&wish(two), "bot.py", file, world.now).await.expect("kept");
-        let Drafted::Kept(own @ OwnBot::Draft(draft, 7..)) = draft else { panic!("{draft:?}") };
+        let Drafted::Kept(own @ AskedBot::Draft(draft, 7..)) = draft else { panic!("{draft:?}") };
         let asked = world.server.ask(own, wish(two), world.now).await.expect("answered");
         let MatchRequested::Planned(game) = asked else { panic!("{asked:?}") };
         let seats = world.play(1).await;
@@ -251,32 +251,36 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         // A challenge: against any live bot, and against one's own.
         for against in [two, one] {
             let asked =
-                world.server.ask(OwnBot::Version(one), wish(against), world.now).await.expect("answered");
+                world.server.ask(AskedBot::Version(one), wish(against), world.now).await.expect("answered");
             assert!(matches!(asked, MatchRequested::Planned(_)), "{asked:?}");
         }
-        let theirs = world.server.ask(OwnBot::Version(two), wish(one), world.now).await.expect("answered");
+        let theirs = world.server.ask(AskedBot::Version(two), wish(one), world.now).await.expect("answered");
         assert_eq!(theirs, MatchRequested::NotThere, "the other's bot is not theirs to play");
-        let nobody = world.server.ask(OwnBot::Version(one), wish(VersionId(99)), world.now).await;
+        let nobody = world.server.ask(AskedBot::Version(one), wish(VersionId(99)), world.now).await;
         assert_eq!(nobody.expect("answered"), MatchRequested::NotThere);
         for (map, seat) in [(9, 0), (-1, 0), (0, 2)] {
             let wrong = Wish { map, seat, ..wish(two) };
-            assert!(world.server.ask(OwnBot::Version(one), wrong, world.now).await.is_err(), "{map} {seat}");
+            assert!(
+                world.server.ask(AskedBot::Version(one), wrong, world.now).await.is_err(),
+                "{map} {seat}"
+            );
         }
-        // Twenty within an hour, and the refusal says when there is room again.
-        for _ in 3..20 {
-            let asked = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
+        // Sixty within an hour, and the refusal says when there is room again.
+        for _ in 3..60 {
+            let asked =
+                world.server.ask(AskedBot::Version(one), wish(two), world.now).await.expect("answered");
             assert!(matches!(asked, MatchRequested::Planned(_)), "{asked:?}");
         }
-        let many = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
+        let many = world.server.ask(AskedBot::Version(one), wish(two), world.now).await.expect("answered");
         let quota = world.server.store().quota(ann, world.now).await.expect("read").asked_an_hour;
         let MatchRequested::TooMany(until) = many else { panic!("{many:?}") };
-        assert_eq!((quota.used, quota.until), (20, Some(until)));
+        assert_eq!((quota.used, quota.until), (60, Some(until)));
         for _ in 0..40 {
             world.play(8).await;
         }
         world.clean().await;
         world.now = until.plus(1);
-        let again = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
+        let again = world.server.ask(AskedBot::Version(one), wish(two), world.now).await.expect("answered");
         assert!(matches!(again, MatchRequested::Planned(_)), "{again:?}");
         // After a day nothing is left of the draft.
         world.now = world.now.plus(86_400_000);

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use agon_api::contest::{Ground, ImageQuery, Limits, Machine, Map};
 use agon_api::{Best, Contest, LARGEST_UPLOAD, Ladder, Me, Team};
-use agon_store::acts::asked::MOST_ASKED;
 use agon_store::acts::version::{MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use agon_worker::holding;
 use axum::Json;
@@ -62,7 +61,7 @@ pub async fn contest(ask: Visit) -> Result<Json<Contest>, Refused> {
             upload_bytes: LARGEST_UPLOAD,
             uploads_an_hour: MOST_AN_HOUR,
             uploads_a_day: MOST_A_DAY,
-            asked_an_hour: MOST_ASKED,
+            asked_an_hour: settings.held.asked_an_hour.into(),
             team_bytes: MOST_BYTES,
         },
         now: ask.now.0,

@@ -2,7 +2,7 @@
 
 use agon_api::{Asked, Challenge, DraftQuery};
 use agon_server::{Drafted, Wish};
-use agon_store::acts::{self, OwnBot};
+use agon_store::acts::{self, AskedBot};
 use agon_store::names::likeness;
 use agon_store::reads::Eyes;
 use agon_store::{EntrantId, MatchId, MatchState, Time, VersionId};
@@ -34,10 +34,7 @@ pub async fn draft(
         Drafted::Kept(own) => own,
         Drafted::Refused(cause) => return Err(unfit(cause)),
         Drafted::TooMany(at) => return Err(too_many(&ask, at)),
-        Drafted::Full(at) => {
-            let what = "The team's drafts of the last day take up all the space they may.";
-            return Err(Refused::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
-        }
+        Drafted::Full(at) => return Err(too_full(&ask, at)),
         Drafted::NotThere => return Err(not_there()),
     };
     plan(&ask, own, wish).await
@@ -61,7 +58,7 @@ pub async fn challenge(ask: Visit, Sent(asked): Sent<Challenge>) -> Result<Json<
     let seed = seed.map_err(|_| Refused::wrong("`seed` is a whole number of 64 bits, as a string."))?;
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
     let wish = wish(team, against, (asked.map, seed, asked.seat))?;
-    plan(&ask, OwnBot::Version(own), wish).await
+    plan(&ask, AskedBot::Version(own), wish).await
 }
 
 /// The state of a match that was asked for.
@@ -83,8 +80,19 @@ async fn found(ask: &Visit, team: EntrantId, id: MatchId) -> Result<Asked, Refus
 fn wish(
     entrant: EntrantId,
     against: VersionId,
-    (map, seed, seat): (Option<u32>, Option<i64>, Option<u32>),
+    asked: (Option<u32>, Option<i64>, Option<u32>),
 ) -> Result<Wish, Refused> {
+    let (map, seed, seat) = place(asked)?;
+    Ok(Wish { map, seed, seat, ..Wish::against(entrant, against) })
+}
+
+/// Where a match is played: the map and the seat, which come from 1, from 0, and the seed.
+///
+/// # Errors
+/// When one of them is 0.
+pub fn place(
+    (map, seed, seat): (Option<u32>, Option<i64>, Option<u32>),
+) -> Result<(i64, i64, usize), Refused> {
     let from_zero = |number: Option<u32>, what: &str| {
         let number = number.unwrap_or(1).checked_sub(1);
         number.ok_or_else(|| Refused::wrong(format!("`{what}` is counted from 1.")))
@@ -92,10 +100,10 @@ fn wish(
     let (map, seat) = (from_zero(map, "map")?, from_zero(seat, "seat")?);
     // One short enough to type again.
     let seed = seed.unwrap_or_else(|| i64::from(u32::from_le_bytes(secrets::random()) >> 1));
-    Ok(Wish { entrant, against, map: i64::from(map), seed, seat: seat as usize })
+    Ok((i64::from(map), seed, seat as usize))
 }
 
-async fn plan(ask: &Visit, own: OwnBot, wish: Wish) -> Result<Json<Asked>, Refused> {
+async fn plan(ask: &Visit, own: AskedBot, wish: Wish) -> Result<Json<Asked>, Refused> {
     let team = wish.entrant;
     match ask.site.server.ask(own, wish, ask.now).await? {
         acts::MatchRequested::Planned(id) => Ok(Json(found(ask, team, id).await?)),
@@ -104,12 +112,20 @@ async fn plan(ask: &Visit, own: OwnBot, wish: Wish) -> Result<Json<Asked>, Refus
     }
 }
 
-fn not_there() -> Refused {
+/// The refusal of an opponent.
+pub fn not_there() -> Refused {
     let text = "The opponent must be live, or a version of your own that has passed its check.";
     Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "That version cannot play", text)
 }
 
-fn too_many(ask: &Visit, until: Time) -> Refused {
+/// The refusal where the team's drafts take up all their space.
+pub fn too_full(ask: &Visit, until: Time) -> Refused {
+    let what = "The team's drafts of the last day take up all the space they may.";
+    Refused::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
+}
+
+/// The refusal where the team has asked for as many matches as it may.
+pub fn too_many(ask: &Visit, until: Time) -> Refused {
     let what = "The team has used up its drafts and challenges for now.";
     Refused::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
 }

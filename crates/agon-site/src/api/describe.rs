@@ -44,6 +44,7 @@ fn method(method: Method) -> &'static str {
     match method {
         Method::Get => "get",
         Method::Post => "post",
+        Method::Put => "put",
         Method::Delete => "delete",
     }
 }
@@ -57,15 +58,16 @@ fn operation(act: &Operation, schemas: &mut schemars::SchemaGenerator, refused: 
     if let Some(shape) = act.query {
         parameters.extend(of_query(shape(schemas).to_value(), schemas));
     }
+    let status = if matches!(act.gives, Gives::Begun(_)) { "202" } else { "200" };
     let (kind, shape) = match act.gives {
-        Gives::Json(shape) => ("application/json", shape(schemas).to_value()),
+        Gives::Json(shape) | Gives::Begun(shape) => ("application/json", shape(schemas).to_value()),
         Gives::Description => ("application/json", json!({ "type": "object" })),
         Gives::Bytes => ("application/octet-stream", json!({})),
     };
     let mut described = json!({
         "summary": act.about,
         "responses": {
-            "200": { "description": "Done.", "content": { kind: { "schema": shape } } },
+            status: { "description": "Done.", "content": { kind: { "schema": shape } } },
             "default": {
                 "description": "It cannot be done; `detail` says why, and what to do.",
                 "content": { "application/problem+json": { "schema": refused } },

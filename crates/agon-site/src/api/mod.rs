@@ -1,5 +1,5 @@
 //! The API: JSON for programs, under `/api/v1`. The caller is known by a token (`Authorization: Bearer ...`); cookies are
-//! ignored here. Refusals are `application/problem+json`.
+//! ignored here, but for the workbench, whose page asks as well. Refusals are `application/problem+json`.
 //!
 //! Requests and answers are the types of [`agon_api`]. Each act is one line of a table, with its right and its types; the
 //! description, OpenAPI 3.1, is built from that table (`describe`) and kept in a file, which a test compares with it.
@@ -9,6 +9,7 @@ pub mod describe;
 
 pub(crate) mod about;
 mod asked;
+pub(crate) mod code;
 mod matches;
 pub(crate) mod read;
 mod told;
@@ -16,16 +17,17 @@ pub mod versions;
 
 use agon_api::contest::ImageQuery;
 use agon_api::{
-    Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own,
-    UploadQuery, Uploaded, Version, Versions,
+    Asked, BuildLog, Challenge, CodeFile, Contest, DraftQuery, KeptAs, KeptText, Ladder, Match, MatchQuery,
+    Matches, Me, Own, TextEntry, TextHandedIn, TextRuns, TextToHandIn, TextToKeep, TextToRun, UploadQuery,
+    Uploaded, Version, Versions, Workbench,
 };
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get as asked_for, post as sent};
+use axum::routing::{get as asked_for, post as sent, put as placed};
 
 use self::shape::{SchemaShape, Shaped};
 use crate::rights::Verb;
-use crate::routes::{Route, RouteObject, get, post, still};
+use crate::routes::{Route, RouteObject, get, post, put, still};
 
 /// The path prefix of the whole API.
 pub const ROOT: &str = "/api/";
@@ -74,6 +76,8 @@ pub enum Sends {
 #[derive(Clone, Copy)]
 pub enum Gives {
     Json(SchemaShape),
+    /// The same, of something that goes on.
+    Begun(SchemaShape),
     Bytes,
     /// The description of the API.
     Description,
@@ -192,5 +196,38 @@ pub const ACTS: &[Operation] = &[
     act::<Asked>(
         get("/api/v1/asked/{id}", Verb::Own, RouteObject::Contest, || asked_for(asked::one)),
         "A match that your team asked for: how it is going, how it ended, or why it came to nothing.",
+    ),
+    // The workbench. Its page asks as well, for whom the session speaks.
+    act::<Workbench>(
+        get("/api/v1/code", Verb::Own, RouteObject::Contest, || asked_for(code::begin)).for_pages(),
+        "What the workbench begins with: your newest text, starters, opponents, rules, and what you may still do.",
+    ),
+    act::<KeptAs>(
+        put("/api/v1/code/text", Verb::Own, RouteObject::Contest, || placed(code::keep)).for_pages().texts(),
+        "Keeps a text as the newest. Status 409 and that text, where a newer one was kept from elsewhere: nothing is written over.",
+    )
+    .sends::<TextToKeep>(),
+    act::<Vec<TextEntry>>(
+        get("/api/v1/code/texts", Verb::Own, RouteObject::Contest, || asked_for(code::list)).for_pages(),
+        "Your last 20 texts, newest first, with what came of each.",
+    ),
+    act::<KeptText>(
+        get("/api/v1/code/texts/{id}", Verb::Own, RouteObject::Contest, || asked_for(code::one)).for_pages(),
+        "One of your texts.",
+    ),
+    act::<()>(
+        post("/api/v1/code/run", Verb::Own, RouteObject::Contest, || sent(code::run)).for_pages(),
+        "Runs a text: it plays one unrated match, on the contest's rules or on others. The same wish again may give the same match.",
+    )
+    .sends::<TextToRun>()
+    .gives(Gives::Begun(shape::of::<TextRuns>())),
+    act::<TextHandedIn>(
+        post("/api/v1/code/hand-in", Verb::Own, RouteObject::Contest, || sent(code::hand_in)).for_pages(),
+        "Hands a text in as a version, as an upload does. The same request gets the same answer.",
+    )
+    .sends::<TextToHandIn>(),
+    act::<Vec<CodeFile>>(
+        get("/api/v1/versions/{id}/source", Verb::Act, RouteObject::Version, || asked_for(code::source)).for_pages(),
+        "The files of a version of your team.",
     ),
 ];

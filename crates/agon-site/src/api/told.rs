@@ -42,6 +42,7 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Evidence, i64, boo
 /// A match; `map_name` is that of its map.
 pub fn game(played: StoredMatch, map_name: String) -> Match {
     use agon_store::Kind as Own;
+    let rules_changed = agon_server::changed_rules(&played).map(|own| own.says);
     let (reason, steps) = played.end.unzip();
     Match {
         id: played.id.0,
@@ -57,6 +58,7 @@ pub fn game(played: StoredMatch, map_name: String) -> Match {
         map: from_one(played.map),
         seed: played.seed.to_string(),
         map_name,
+        rules_changed,
         planned: played.planned.0,
         settled: played.settled.map(|at| at.0),
         reason,

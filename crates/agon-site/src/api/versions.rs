@@ -41,7 +41,10 @@ async fn of_team(ask: &Visit, team: EntrantId, id: VersionId) -> Result<OwnVersi
 }
 
 /// The version named by the path, whose team the right has checked.
-async fn found(ask: &Visit) -> Result<OwnVersion, Refused> {
+///
+/// # Errors
+/// When it is not there.
+pub async fn found(ask: &Visit) -> Result<OwnVersion, Refused> {
     match ask.object {
         Object::Team(team) => of_team(ask, team, VersionId(ask.id)).await,
         _ => Err(Refused::nothing()),
@@ -115,17 +118,25 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
     }
 }
 
+/// Checks that the caller may hand something in now.
+///
+/// # Errors
+/// When uploads are closed, the team is out, or the caller's mail address is not confirmed where that is asked for.
+pub async fn admit_upload(ask: &Visit) -> Result<(), Refused> {
+    if let Some(why) = ask.settings.closed(ask.now) {
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why));
+    }
+    rulings::admit(ask).await?;
+    mail::admit(ask).await
+}
+
 /// Takes in an upload.
 pub async fn upload(
     ask: Visit,
     ReadQuery(asked): ReadQuery<UploadQuery>,
     body: Body,
 ) -> Result<Json<Uploaded>, Refused> {
-    if let Some(why) = ask.settings.closed(ask.now) {
-        return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why));
-    }
-    rulings::admit(&ask).await?;
-    mail::admit(&ask).await?;
+    admit_upload(&ask).await?;
     let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;
     let UploadQuery { name, only_if_better } = asked;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use agon_game::Starter;
 use agon_server::{Drafted, ServerError, Wish};
-use agon_store::acts::{MatchRequested, OwnBot};
+use agon_store::acts::{AskedBot, MatchRequested};
 use agon_store::reads::Allowances;
 use agon_store::{EntrantId, Time, VersionId, VersionState};
 use agon_worker::pack;
@@ -64,13 +64,13 @@ impl Wanted {
         let seat = usize::try_from(seat - 1).map_err(|_| "Seats are counted from 1.".to_owned())?;
         let chance = i64::from(u32::from_le_bytes(secrets::random()) >> 1);
         let (map, seed) = (number(&self.map, "map", 1)? - 1, number(&self.seed, "seed", chance)?);
-        Ok(Wish { entrant, against, map, seed, seat })
+        Ok(Wish { map, seed, seat, ..Wish::against(entrant, against) })
     }
 }
 
 /// How much a team may still ask for: the sentence, and whether there is room.
 fn room(ask: &Visit, quota: Option<&Allowances>) -> (String, bool) {
-    let most = agon_store::acts::asked::MOST_ASKED;
+    let most = ask.settings.held.asked_an_hour;
     let Some(used) = quota.map(|quota| quota.asked_an_hour) else {
         return (format!("Up to {most} challenges and drafts an hour."), true);
     };
@@ -173,7 +173,7 @@ async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup,
 pub async fn challenge(ask: Visit, Form(wanted): Form<Wanted>) -> Result<Response, Refused> {
     let team = ask.whoever()?.team.ok_or_else(Refused::ours)?;
     let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
-    match wish.and_then(|own| Ok((OwnBot::Version(VersionId(own)), wanted.wish(team)?))) {
+    match wish.and_then(|own| Ok((AskedBot::Version(VersionId(own)), wanted.wish(team)?))) {
         Ok((own, wish)) => match asked(&ask, own, wish).await? {
             Ok(to) => Ok(to),
             Err((status, why)) => Ok((status, page(&ask, &wanted, Some(&why)).await?).into_response()),
@@ -192,7 +192,7 @@ fn too_many(ask: &Visit, at: Time) -> String {
 /// Asks for a match: where it will be, or why there is none.
 async fn asked(
     ask: &Visit,
-    own: OwnBot,
+    own: AskedBot,
     wish: Wish,
 ) -> Result<Result<Response, (StatusCode, String)>, Refused> {
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
@@ -259,6 +259,7 @@ async fn draft_page(
             p.faint { (room) }
             button.main disabled[!is_room] { "Play" }
         }
+        (frame::way_to_code())
     };
     let lead = "No version is created, the match is unrated, and only your team and the organiser see it. The result appears within seconds, with what your program wrote.";
     Ok(frame::page(ask, Here::Home, "Try a draft", lead, content))

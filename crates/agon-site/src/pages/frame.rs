@@ -16,6 +16,8 @@ pub enum Here {
     /// The ladder, teams and versions.
     Ladder,
     Matches,
+    /// The workbench.
+    Code,
     Rules,
     /// Where to get agon.
     Get,
@@ -36,6 +38,15 @@ pub fn page(ask: &Visit, here: Here, answer: &str, lead: &str, content: Markup) 
 
 /// A page with a heading of its own.
 pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, content: Markup) -> Markup {
+    around(ask, here, title, html! {}, html! { main #content { (heading) (content) } })
+}
+
+/// A page that an app draws: what it brings into the head, and what it begins with.
+pub fn app(ask: &Visit, here: Here, title: &str, head: Markup, content: Markup) -> Markup {
+    around(ask, here, title, head, html! { main.app #content { (content) } })
+}
+
+fn around(ask: &Visit, here: Here, title: &str, head: Markup, main: Markup) -> Markup {
     let settings = &ask.settings;
     let person = ask.person();
     let entry = |own: Here, address: &str, label: &str| {
@@ -44,6 +55,7 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
     document(
         &format!("{title} · {}", settings.title),
         Some(&ask.seen),
+        head,
         html! {
             a.skip href="#content" { "Skip to content" }
             header.top {
@@ -52,6 +64,7 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
                     (entry(Here::Home, "/", "Home"))
                     (entry(Here::Ladder, "/ladder", "Ladder"))
                     (entry(Here::Matches, "/matches", "Matches"))
+                    @if person.is_some() { (entry(Here::Code, "/code", "Code")) }
                     (entry(Here::Rules, "/rules", "Rules"))
                     (entry(Here::Get, "/get", "Get agon"))
                     @if person.is_some_and(|person| person.organiser) {
@@ -74,7 +87,7 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
             @if let Some(text) = &ask.announced {
                 aside.announced aria-label="Announcement" { (icon("bell")) p { (text) } }
             }
-            main #content { (heading) (content) }
+            (main)
         },
     )
 }
@@ -84,6 +97,7 @@ pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup 
     document(
         &format!("{answer} · {contest}"),
         None,
+        html! {},
         html! {
             header.top { nav { a.brand href="/" { (brand()) b { "Agon" } } } }
             main #content { h1 { (answer) } p.lead { (words::told(lead)) } (content) }
@@ -91,7 +105,7 @@ pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup 
     )
 }
 
-fn document(title: &str, seen: Option<&Pulse>, body: Markup) -> Markup {
+fn document(title: &str, seen: Option<&Pulse>, head: Markup, body: Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -103,6 +117,7 @@ fn document(title: &str, seen: Option<&Pulse>, body: Markup) -> Markup {
                 link rel="icon" href="/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/style.css";
                 script src="/live.js" defer {}
+                (head)
             }
             body data-seen=[seen.map(events::id)] { (body) }
         }
@@ -163,6 +178,11 @@ pub fn field(label: &str, help: &str, input: Markup) -> Markup {
             @if !help.is_empty() { small { (words::told(help)) } }
         }
     }
+}
+
+/// The way to the workbench.
+pub fn way_to_code() -> Markup {
+    html! { p { "In " a href="/code" { "Code" } " your bot's text is kept as you type, and the board is beside it." } }
 }
 
 /// The remark beside an address that nobody else can open.

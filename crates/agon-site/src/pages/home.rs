@@ -78,6 +78,7 @@ fn without_team(ask: &Visit, shown: &Shown) -> Markup {
     let content = html! {
         p.row {
             (upload::way(ask, "Submit a bot"))
+            a.button href="/code" { "Write one here" }
             a.button href="/draft" { "Try a draft" }
             @if !is_over { a.button href="/team" { "Team" } }
             a.button href="/rules" { "Rules" }

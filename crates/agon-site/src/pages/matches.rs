@@ -22,7 +22,7 @@ use crate::problem::Refused;
 /// The largest replay, in bytes.
 const LARGEST: u64 = 64 << 20;
 /// What the viewer may do: run its script and its engine, nothing from elsewhere.
-const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
+pub const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
                       'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
@@ -284,6 +284,10 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let annulled = annulled(&ask, &played).await?;
     let is_over = played.settled.is_some() || played.state == MatchState::Dead;
     let organises = ask.person().is_some_and(|person| person.organiser);
+    let lead = match agon_server::changed_rules(&played) {
+        Some(own) => format!("Unrated, rules changed: {}. {lead}", own.says),
+        None => lead,
+    };
     let content = html! {
         @if played.replay.is_some() {
             p.row {
@@ -427,13 +431,17 @@ async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
             .then("The match", &format!("/match/{}", played.id))
     })?;
     let (site, map, seed) = (ask.site.clone(), played.map, played.seed);
+    let own_rules = agon_server::changed_rules(played);
     let bytes = site.server.objects().get(&sha, LARGEST).await.map_err(|error| {
         tracing::warn!("the replay of match {} cannot be read: {error}", played.id);
         Refused::ours()
     })?;
     let names: Vec<String> = played.seats.iter().map(label).collect();
     let done = tokio::task::spawn_blocking(move || {
-        let session = site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?;
+        let session = match own_rules {
+            Some(own) => site.server.table().open_on(&own.ground, seed)?,
+            None => site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?,
+        };
         let called =
             |place: usize, seat: &SeatInfo| names.get(place).cloned().unwrap_or_else(|| seat.label.clone());
         agon_replay::redact_named(&bytes, &[], &called, &|order| session.public(order))

@@ -12,6 +12,7 @@ mod account;
 mod audit;
 mod challenge;
 mod clocks;
+mod code;
 mod codes;
 mod download;
 mod everybody;
@@ -89,6 +90,7 @@ pub const ROUTES: &[Route] = &[
         sent(challenge::draft).layer(DefaultBodyLimit::max(LARGE))
     })
     .uploads(),
+    get("/code", Verb::Own, RouteObject::Contest, || asked(code::page)),
     get("/events", Verb::See, RouteObject::Contest, || asked(events::events)).apart(),
     get("/upload", Verb::Own, RouteObject::Contest, || asked(upload::form)),
     post("/upload", Verb::Own, RouteObject::Contest, || {
@@ -149,6 +151,7 @@ pub const ROUTES: &[Route] = &[
     still("/viewer/app.js", || asked(still::viewer_script)),
     still("/viewer/app.css", || asked(still::viewer_style)),
     still("/viewer/engine.js", || asked(still::viewer_engine)),
+    still("/viewer/parts/{file}", || asked(still::viewer_part)),
 ];
 
 /// The answer where there is no route.

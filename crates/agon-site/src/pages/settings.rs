@@ -4,6 +4,7 @@ use agon_contest::config::SignUpWord;
 use agon_server::settings::{self, SettingKey, SettingsBy};
 use agon_server::{ServerError, tick::GONE_MS};
 use agon_store::acts::Invite;
+use agon_store::acts::asked::MOST_ASKED;
 use agon_store::{ContestSettings, Time};
 use axum::Form;
 use axum::http::StatusCode;
@@ -48,6 +49,7 @@ fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Mark
             (field("Uploads open", "When bots can first be submitted. Leave empty for now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
             (field("Uploads close", "Later uploads are refused; the ladder goes on. Leave empty for no end.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
             (field("Rated matches of a version", "More make places more certain, and take time.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
+            (field("Drafts and challenges of a team in an hour", "Runs of the workbench are drafts. Machines play them in shares that the ladder leaves.", html! { input name="asked_an_hour" type="number" min="1" max=(MOST_ASKED) value=(answers.asked_an_hour) required; }))
             button.main { "Save" }
         }
         section.card {

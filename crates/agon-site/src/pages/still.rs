@@ -2,8 +2,12 @@
 
 use std::sync::LazyLock;
 
+use agon_web::app::Asset;
+use axum::extract::Path;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+
+use crate::problem::Refused;
 
 /// The style sheet: first the colours, which the viewer shares.
 const STYLE: &str = concat!(include_str!("../../../../web/src/tokens.css"), include_str!("style.css"));
@@ -51,6 +55,15 @@ pub async fn viewer_script() -> Response {
 /// The viewer's style sheet.
 pub async fn viewer_style() -> Response {
     packed("text/css; charset=utf-8", agon_web::app::PACKED_FOLDER_STYLE.bytes())
+}
+
+/// A part of the viewer's app, whose name changes with it.
+pub async fn viewer_part(Path(name): Path<String>) -> Response {
+    let Some(part) = Asset::find(&name) else { return Refused::nothing().into_response() };
+    packed(
+        if part.is_style() { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" },
+        part.bytes(),
+    )
 }
 
 /// The engines for the viewer's pages; nothing if the program has none.

@@ -94,6 +94,7 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
             @if let Some(room) = &room { p.faint { (room) } }
             button.main { "Submit" }
         }
+        (frame::way_to_code())
         section.prose {
             h2 { "What happens next" }
             ol {

@@ -51,8 +51,8 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     // A draft needs no version, and makes none.
     let form = ann.get("/draft").await;
     assert!(
-        form.text().contains("<textarea") && form.text().contains("of 20")
-            || form.text().contains("Up to 20")
+        form.text().contains("<textarea") && form.text().contains("of 60")
+            || form.text().contains("Up to 60")
     );
     assert!(form.body.len() < 60_000, "{}", form.body.len());
     let versions = world.server.store().versions().await.expect("read");
@@ -93,7 +93,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     ann.upload("/upload", &[], "bot.py", b"print('first')").await;
     play(&world, 6).await;
     let form = ann.get("/challenge").await.text();
-    assert!(form.contains("Challenges and drafts: ") && form.contains(" of 20 this hour"), "{form}");
+    assert!(form.contains("Challenges and drafts: ") && form.contains(" of 60 this hour"), "{form}");
     let all = world.server.store().versions().await.expect("read");
     let own = all.iter().find(|version| version.entrant == "Ann").expect("live").id.to_string();
     let wish =
@@ -107,6 +107,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     assert_eq!(theirs.status, 422, "it is not Bob's to play with");
     // The hourly limit: once reached, the page says when there is room again before anybody tries.
     let mut last = 0;
+    world.set(&[("asked_an_hour", "20")]).await;
     for _ in 0..21 {
         last = ann.post("/challenge", &wish).await.status;
     }

@@ -7,6 +7,7 @@ mod api;
 mod asked;
 mod batches;
 mod clocks;
+mod code;
 mod crowds;
 mod day;
 mod doors;

@@ -70,6 +70,7 @@ async fn plan(conn: &mut Conn, contest: ContestId, game: MatchId, now: Time) -> 
         asked_by: None,
         trial: None,
         twin_of: Some(twin_of),
+        rules: None,
         not_before: now,
         now,
     };

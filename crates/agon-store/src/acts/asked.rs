@@ -5,10 +5,10 @@ use crate::acts::Act;
 use crate::acts::plan::{Block, lay};
 use crate::backend::Conn;
 use crate::reads::quota;
-use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, Time, VersionId, VersionState};
+use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, TextId, Time, VersionId, VersionState};
 
-/// How many challenges and drafts together an entrant may request within an hour.
-pub const MOST_ASKED: i64 = 20;
+/// The most challenges and drafts within an hour that an organiser may allow a team.
+pub const MOST_ASKED: u32 = 1_000;
 /// How many bytes the drafts of an entrant may have together while they are kept: 20 of the largest.
 pub const MOST_DRAFT_BYTES: i64 = 400 << 20;
 /// An hour, in milliseconds.
@@ -16,12 +16,12 @@ pub const HOUR_MS: i64 = 3_600_000;
 /// The time of a job that waits for its lane's turn.
 pub(crate) const HELD: Time = Time(i64::MAX / 2);
 
-/// Which bot of one's own is to play.
+/// A bot that is to play in a match on request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OwnBot {
-    /// A version that has passed its check.
+pub enum AskedBot {
+    /// A version: one's own that has passed its check, or as an opponent also one that is live.
     Version(VersionId),
-    /// Bytes that make no version: an object of this many.
+    /// Bytes of one's own that make no version: an object of this many.
     Draft(Sha, i64),
 }
 
@@ -31,9 +31,9 @@ pub struct RequestMatch {
     pub contest: ContestId,
     pub entrant: EntrantId,
     /// Which bot of theirs plays.
-    pub own: OwnBot,
-    /// The opponent: a version that is live, or one of their own.
-    pub against: VersionId,
+    pub own: AskedBot,
+    /// The opponents, in the order of their seats; one alone takes all of them. Only a draft meets drafts.
+    pub against: Vec<AskedBot>,
     /// Which of the contest's maps, from 0.
     pub map: i64,
     pub seed: i64,
@@ -41,6 +41,10 @@ pub struct RequestMatch {
     pub seat: usize,
     /// How many seats a match has.
     pub seats: usize,
+    /// Rules of its own, as JSON. Only a draft has them: nothing that is rated, and nothing that others see.
+    pub rules: Option<String>,
+    /// The kept text that their bot is.
+    pub text: Option<TextId>,
     pub now: Time,
 }
 
@@ -61,23 +65,19 @@ impl Act for RequestMatch {
         if let Some(until) = quota(conn, self.entrant, self.now).await?.asked_an_hour.until {
             return Ok(MatchRequested::TooMany(until));
         }
-        let other = player(conn, self.contest, self.against).await?;
-        if !other.is_some_and(|other| may_meet(self.entrant, other)) || self.seat >= self.seats {
+        if !self.is_possible(conn).await? {
             return Ok(MatchRequested::NotThere);
         }
-        let (own, kind) = match &self.own {
-            OwnBot::Version(version) => match player(conn, self.contest, *version).await? {
-                Some((whose, state)) if whose == self.entrant && state.can_play() => {
-                    (*version, Kind::Challenge)
-                }
-                _ => return Ok(MatchRequested::NotThere),
-            },
-            OwnBot::Draft(source, bytes) => {
-                (draft(conn, self.entrant, (source, *bytes), self.now).await?, Kind::Draft)
-            }
+        let kind = match self.own {
+            AskedBot::Version(_) => Kind::Challenge,
+            AskedBot::Draft(..) => Kind::Draft,
         };
-        let mut lineup = vec![self.against; self.seats];
-        lineup[self.seat] = own;
+        let mut others = Vec::new();
+        for other in &self.against {
+            others.push(self.seated(conn, other).await?);
+        }
+        let mut lineup: Vec<VersionId> = others.into_iter().cycle().take(self.seats.max(1) - 1).collect();
+        lineup.insert(self.seat, self.seated(conn, &self.own).await?);
         let n = next_below(conn, self.contest).await?;
         let block = Block {
             contest: self.contest,
@@ -90,10 +90,53 @@ impl Act for RequestMatch {
             asked_by: Some(self.entrant),
             trial: None,
             twin_of: None,
+            rules: self.rules.clone(),
             not_before: HELD,
             now: self.now,
         };
-        Ok(MatchRequested::Planned(lay(conn, &[block]).await?[0][0]))
+        let game = lay(conn, &[block]).await?[0][0];
+        if let Some(text) = self.text {
+            sqlx::query(
+                "UPDATE texts SET checksum = NULL, match_id = $2, seat = $3, did = NULL, entrant_id = $4 WHERE id = $1",
+            )
+            .bind(text.0)
+            .bind(game.0)
+            .bind(self.seat as i64)
+            .bind(self.entrant.0)
+            .execute(conn)
+            .await?;
+        }
+        Ok(MatchRequested::Planned(game))
+    }
+}
+
+impl RequestMatch {
+    /// Whether each of the bots is there for them and may play in such a match.
+    async fn is_possible(&self, conn: &mut Conn) -> Result<bool, StoreError> {
+        if self.seat >= self.seats || ![1, self.seats - 1].contains(&self.against.len()) {
+            return Ok(false);
+        }
+        for other in &self.against {
+            if let AskedBot::Version(other) = other {
+                let other = player(conn, self.contest, *other).await?;
+                if !other.is_some_and(|other| may_meet(self.entrant, other)) {
+                    return Ok(false);
+                }
+            }
+        }
+        let AskedBot::Version(own) = self.own else { return Ok(true) };
+        let is_seen =
+            self.rules.is_none() && self.against.iter().all(|one| matches!(one, AskedBot::Version(_)));
+        let own = player(conn, self.contest, own).await?;
+        Ok(is_seen && own.is_some_and(|(whose, state)| whose == self.entrant && state.can_play()))
+    }
+
+    /// What sits in the match for a bot.
+    async fn seated(&self, conn: &mut Conn, bot: &AskedBot) -> Result<VersionId, StoreError> {
+        match bot {
+            AskedBot::Version(version) => Ok(*version),
+            AskedBot::Draft(source, bytes) => draft(conn, self.entrant, (source, *bytes), self.now).await,
+        }
     }
 }
 
@@ -235,7 +278,9 @@ pub(crate) async fn forget(
         ] {
             sqlx::query(statement).bind(game).execute(&mut *conn).await?;
         }
-        sqlx::query("DELETE FROM blocks WHERE id = $1").bind(block).execute(&mut *conn).await?;
+        for statement in ["DELETE FROM own_rules WHERE block_id = $1", "DELETE FROM blocks WHERE id = $1"] {
+            sqlx::query(statement).bind(block).execute(&mut *conn).await?;
+        }
     }
     Ok(gone)
 }

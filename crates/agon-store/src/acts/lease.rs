@@ -288,13 +288,14 @@ async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, Stor
     Ok(jobs.into_iter().map(|(_, _, game)| game).collect())
 }
 
-/// A match that is leased: its number, its try, and the kind, map and seed of its block.
-type Try = (i64, i64, String, i64, i64);
+/// A match that is leased: its number, its try, and the kind, map, seed and rules of its block.
+type Try = (i64, i64, String, i64, i64, Option<String>);
 
 /// The columns of a match's block, looked up without a join: so there is no plan to choose.
-const KIND_MAP_SEED: &str = "(SELECT b.kind FROM blocks b WHERE b.id = matches.block_id), \
+const OF_BLOCK: &str = "(SELECT b.kind FROM blocks b WHERE b.id = matches.block_id), \
                              (SELECT b.map FROM blocks b WHERE b.id = matches.block_id), \
-                             (SELECT b.seed FROM blocks b WHERE b.id = matches.block_id)";
+                             (SELECT b.seed FROM blocks b WHERE b.id = matches.block_id), \
+                             (SELECT o.rules FROM own_rules o WHERE o.block_id = matches.block_id)";
 
 /// Begins a try of each match, in their order.
 async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreError> {
@@ -303,7 +304,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
         let update = format!(
             "UPDATE matches SET checksum = NULL, state = 'leased', \
              attempt = (SELECT coalesce(max(a.n), 0) + 1 FROM attempts a WHERE a.match_id = matches.id) \
-             WHERE id IN ({}) RETURNING id, attempt, {KIND_MAP_SEED}",
+             WHERE id IN ({}) RETURNING id, attempt, {OF_BLOCK}",
             many::rows(taken.len(), "@", 1)
         );
         let mut update = sqlx::query_as(AssertSqlSafe(update));
@@ -311,7 +312,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
             update = update.bind(taken.game);
         }
         let begun: Vec<Try> = update.fetch_all(&mut *conn).await?;
-        tries.extend(begun.into_iter().map(|(game, n, kind, map, seed)| (game, (game, n, kind, map, seed))));
+        tries.extend(begun.into_iter().map(|begun| (begun.0, begun)));
     }
     for taken in many::slices(taken) {
         let insert = format!(
@@ -331,7 +332,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
 /// What a lease granted earlier still holds.
 async fn still(conn: &mut Conn, lease: i64) -> Result<LeaseGrant, StoreError> {
     let tries: Vec<Try> = sqlx::query_as(AssertSqlSafe(format!(
-        "SELECT matches.id, matches.attempt, {KIND_MAP_SEED} FROM jobs j JOIN matches ON matches.id = j.match_id \
+        "SELECT matches.id, matches.attempt, {OF_BLOCK} FROM jobs j JOIN matches ON matches.id = j.match_id \
          WHERE j.lease_id = $1 ORDER BY j.lane, j.id",
     )))
     .bind(lease)
@@ -371,11 +372,11 @@ async fn described(conn: &mut Conn, tries: Vec<Try>) -> Result<Vec<Leased>, Stor
     let again: Vec<Try> = tries.iter().filter(|(_, n, ..)| *n > 1).cloned().collect();
     let void_by = "SELECT match_id, by_seat FROM attempts WHERE by_seat IS NOT NULL AND match_id IN";
     let mut void_by = by_match(conn, &again, void_by, "match_id, n").await?;
-    let leased = |(game, n, kind, map, seed): Try| {
+    let leased = |(game, n, kind, map, seed, rules): Try| {
         let attempt = Attempt { game: MatchId(game), n };
         let seats = seats.remove(&game).unwrap_or_default().into_iter().map(VersionId).collect();
         let void_by = void_by.remove(&game).unwrap_or_default();
-        Ok(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats, void_by })
+        Ok(Leased { attempt, kind: Kind::of(&kind)?, map, seed, rules, seats, void_by })
     };
     tries.into_iter().map(leased).collect()
 }

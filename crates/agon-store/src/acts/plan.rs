@@ -53,6 +53,7 @@ impl Act for PlanBlocks {
             asked_by: None,
             trial: None,
             twin_of: None,
+            rules: None,
             not_before: self.now,
             now: self.now,
         };
@@ -104,6 +105,7 @@ impl Act for PlanTrial {
                 asked_by: None,
                 trial: Some(self.version),
                 twin_of: first,
+                rules: None,
                 not_before: self.now,
                 now: self.now,
             };
@@ -138,6 +140,8 @@ pub(crate) struct Block {
     pub asked_by: Option<EntrantId>,
     pub trial: Option<VersionId>,
     pub twin_of: Option<i64>,
+    /// Rules of its own, as JSON: only a draft's.
+    pub rules: Option<String>,
     /// When its jobs may be leased.
     pub not_before: Time,
     pub now: Time,
@@ -162,6 +166,11 @@ pub(crate) async fn lay(conn: &mut Conn, blocks: &[Block]) -> Result<Vec<Vec<Mat
         ids.extend(fresh);
     }
     let id = |block: &Block| ids.get(&block.n).copied().unwrap_or_default();
+    for block in blocks {
+        let Some(rules) = &block.rules else { continue };
+        let insert = sqlx::query("INSERT INTO own_rules (block_id, rules) VALUES ($1, $2)");
+        insert.bind(id(block)).bind(rules).execute(&mut *conn).await?;
+    }
     let games: Vec<(&Block, usize)> =
         blocks.iter().flat_map(|block| (0..block.rotations).map(move |rotation| (block, rotation))).collect();
     let mut matches: BTreeMap<(i64, i64), i64> = BTreeMap::new();

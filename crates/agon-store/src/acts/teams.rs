@@ -219,6 +219,7 @@ impl Act for Withdraw {
             "DELETE FROM links WHERE account_id = $1",
             "DELETE FROM recovery_codes WHERE account_id = $1",
             "DELETE FROM factors WHERE account_id = $1",
+            "DELETE FROM texts WHERE account_id = $1",
         ] {
             sqlx::query(statement).bind(id).execute(&mut *conn).await?;
         }
@@ -312,6 +313,11 @@ async fn withdraw_team(
     .execute(&mut *conn)
     .await?;
     rename_in_events(conn, contest, &before, &name).await?;
+    // What those who were in it have written stays with them.
+    sqlx::query("UPDATE texts SET checksum = NULL, entrant_id = NULL WHERE entrant_id = $1")
+        .bind(team.0)
+        .execute(&mut *conn)
+        .await?;
     let versions: Vec<(i64, String, String)> =
         sqlx::query_as("SELECT v.id, v.state, v.source_sha FROM versions v WHERE v.entrant_id = $1")
             .bind(team.0)

@@ -29,7 +29,7 @@ pub const KEEPERS: &str = "SELECT a.application_name || coalesce(' at ' || host(
 /// Tables that hold what people wrote or are known by. Each is written anew without what was deleted from it, and so is what the server
 /// has counted of their values; with a checkpoint the old files go.
 pub const SCRUB: [&str; 3] = [
-    "VACUUM (FULL, ANALYZE) accounts, entrants, versions, events, logins, links, recovery_codes, factors, invites, workers",
+    "VACUUM (FULL, ANALYZE) accounts, entrants, versions, events, logins, links, recovery_codes, factors, texts, invites, workers",
     "VACUUM FULL pg_catalog.pg_statistic",
     "CHECKPOINT",
 ];

@@ -61,6 +61,8 @@ pub struct StoredMatch {
     /// Which of the contest's maps, from 0.
     pub map: i64,
     pub seed: i64,
+    /// Rules of its own, as JSON: only a draft's.
+    pub rules: Option<String>,
     pub state: MatchState,
     /// When it was planned.
     pub planned: Time,
@@ -92,13 +94,27 @@ pub struct Failure {
 /// Matches per page.
 pub const PAGE: i64 = 50;
 
-type Row =
-    (i64, String, i64, i64, i64, String, i64, Option<i64>, Option<String>, Option<i64>, Option<String>, i64);
+type Row = (
+    i64,
+    String,
+    i64,
+    i64,
+    i64,
+    String,
+    i64,
+    Option<i64>,
+    Option<String>,
+    Option<i64>,
+    Option<String>,
+    i64,
+    Option<String>,
+);
 
 /// The columns of [`Row`], for a match `m` of a block `b`.
 const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.settled_ms, \
      CASE WHEN m.state = 'valid' THEN m.replay_sha END, m.log_seq, m.outcome, (SELECT count(*) FROM attempts a \
-     WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch'))";
+     WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch')), \
+     (SELECT r.rules FROM own_rules r WHERE r.block_id = b.id)";
 
 /// Matches of the ladder are public; others are visible to the teams that sat in them, drafts to their owner, and all to organisers.
 /// Matches that are played again are visible to nobody.
@@ -318,7 +334,8 @@ impl ContestStore {
 
 impl Store {
     async fn played(&self, row: Row, eyes: Eyes) -> Result<StoredMatch, StoreError> {
-        let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted) = row;
+        let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted, rules) =
+            row;
         let outcome: Option<MatchResult> = match outcome {
             Some(text) => {
                 Some(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
@@ -347,6 +364,7 @@ impl Store {
             block,
             map,
             seed,
+            rules,
             state: MatchState::of(&state)?,
             planned: Time(planned),
             settled: settled.map(Time),

@@ -5,11 +5,12 @@ use sqlx::AssertSqlSafe;
 
 use super::{VERSION, VERSIONS, VersionRow, version};
 use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
+use crate::acts::held;
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError,
-    Time, VersionId, VersionState,
+    ContestId, ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store,
+    StoreError, Time, VersionId, VersionState,
 };
 
 /// A trial in progress.
@@ -95,6 +96,8 @@ pub struct AskedMatch {
     /// The map, from 0.
     pub map: i64,
     pub seed: i64,
+    /// Rules of its own, as JSON.
+    pub rules: Option<String>,
     pub state: MatchState,
     /// How it ended.
     pub outcome: Option<MatchResult>,
@@ -261,18 +264,30 @@ impl Store {
     /// # Errors
     /// Database errors.
     pub async fn asked(&self, entrant: EntrantId, game: MatchId) -> Result<Option<AskedMatch>, StoreError> {
-        type Row =
-            (String, i64, i64, i64, String, Option<String>, Option<String>, Option<String>, Option<String>);
+        type Row = (
+            String,
+            i64,
+            i64,
+            i64,
+            Option<String>,
+            String,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+        );
         let row: Option<Row> = sqlx::query_as(
-            "SELECT b.kind, b.made_ms, b.map, b.seed, m.state, m.outcome, m.replay_sha, a.why, a.how FROM matches m \
-             JOIN blocks b ON b.id = m.block_id LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-             WHERE m.id = $1 AND b.asked_by = $2",
+            "SELECT b.kind, b.made_ms, b.map, b.seed, r.rules, m.state, m.outcome, m.replay_sha, a.why, a.how FROM matches m \
+             JOIN blocks b ON b.id = m.block_id LEFT JOIN own_rules r ON r.block_id = b.id \
+             LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt WHERE m.id = $1 AND b.asked_by = $2",
         )
         .bind(game.0)
         .bind(entrant.0)
         .fetch_optional(&self.reader)
         .await?;
-        let Some((kind, asked, map, seed, state, outcome, replay, why, how)) = row else { return Ok(None) };
+        let Some((kind, asked, map, seed, rules, state, outcome, replay, why, how)) = row else {
+            return Ok(None);
+        };
         let seats: Vec<i64> =
             sqlx::query_scalar("SELECT version_id FROM seats WHERE match_id = $1 ORDER BY seat")
                 .bind(game.0)
@@ -284,6 +299,7 @@ impl Store {
             asked: Time(asked),
             map,
             seed,
+            rules,
             state: MatchState::of(&state)?,
             outcome: outcome.as_deref().map(super::read).transpose()?,
             replay: replay.map(|sha| sha.parse()).transpose().map_err(StoreError::Damaged)?,
@@ -368,6 +384,11 @@ impl Store {
 
 /// What an entrant may still do: the same rules for displaying it and for the acts that it limits.
 pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Allowances, StoreError> {
+    let contest: i64 = sqlx::query_scalar("SELECT contest_id FROM entrants WHERE id = $1")
+        .bind(entrant.0)
+        .fetch_one(&mut *conn)
+        .await?;
+    let most_asked = held::settings(conn, ContestId(contest)).await?.asked_an_hour.clamp(1, MOST_ASKED);
     let uploads: Vec<i64> = sqlx::query_scalar(
         "SELECT v.received_ms FROM versions v WHERE v.entrant_id = $1 AND v.n > 0 \
          AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
@@ -376,9 +397,9 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     .bind(now.0 - DAY_MS)
     .fetch_all(&mut *conn)
     .await?;
-    let asked: Vec<i64> = sqlx::query_scalar(
-        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT 100",
-    )
+    let asked: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(format!(
+        "SELECT made_ms FROM blocks WHERE asked_by = $1 AND made_ms > $2 ORDER BY made_ms DESC LIMIT {MOST_ASKED}",
+    )))
     .bind(entrant.0)
     .bind(now.0 - HOUR_MS)
     .fetch_all(&mut *conn)
@@ -399,6 +420,6 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
         uploads_an_hour: used(&uploads, MOST_AN_HOUR, HOUR_MS),
         uploads_a_day: used(&uploads, MOST_A_DAY, DAY_MS),
         bytes: AllowanceUse { used: bytes, most: MOST_BYTES, until: None },
-        asked_an_hour: used(&asked, MOST_ASKED, HOUR_MS),
+        asked_an_hour: used(&asked, most_asked.into(), HOUR_MS),
     })
 }

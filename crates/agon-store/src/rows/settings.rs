@@ -32,6 +32,8 @@ pub struct ContestSettings {
     pub bosses: Vec<String>,
     /// The number of rated matches a version plays.
     pub matches: u32,
+    /// How many challenges and drafts together a team may ask for within an hour.
+    pub asked_an_hour: u32,
     /// Pages say how certain it is who the best this many are.
     pub decide_top: usize,
     /// The lowest level of the sandbox at which bots are played: `A` to `D`; none until somebody says.
@@ -64,6 +66,7 @@ impl Default for ContestSettings {
             mail_domains: Vec::new(),
             bosses: Vec::new(),
             matches: 400,
+            asked_an_hour: 60,
             decide_top: 3,
             level: None,
             trust_bots: false,

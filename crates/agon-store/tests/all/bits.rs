@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use agon_store::acts::{
-    Add, Added, Begin, CountTold, Enlist, Invite, KeepBoard, MakeLink, MakeTeam, Promote, SignUp, SignedUp,
-    Tell, Withdraw,
+    Add, Added, Begin, CountTold, Enlist, Invite, KeepBoard, KeepText, MakeLink, MakeTeam, Promote, SignUp,
+    SignedUp, Tell, Withdraw,
 };
-use agon_store::{DATABASE, LinkKind, LoginKind, Objects, Sha, Store, Time};
+use agon_store::{DATABASE, LinkKind, LoginKind, Objects, Sha, Store, TextOwner, Time};
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 
 use crate::{common, fsck, moving};
@@ -81,6 +81,11 @@ async fn contest(folder: &Path) {
     store.act(tell).await.expect("told");
     let entrant = store.owner_of(version).await.expect("read").expect("ann's");
     store.act(CountTold { day: 20_000, more: vec![(entrant, 7)] }).await.expect("counted");
+    for account in &people {
+        let owner = TextOwner { contest, account: *account, team: None };
+        let (files, note, lines) = ("packed".to_owned(), Some("a note".to_owned()), [(1, 2), (3, 4)]);
+        store.act(KeepText { owner, base: None, files, note, lines, now }).await.expect("kept");
+    }
     store.act(Withdraw { contest, account: people[2], now }).await.expect("withdrawn");
     let objects = Objects::open(folder).expect("a place");
     store.close().await;

@@ -36,7 +36,7 @@ pub(crate) async fn contest(folder: &std::path::Path) {
 
 #[tokio::test]
 async fn every_kind_of_damage_is_found_and_named() {
-    let damages: [(&str, &str); 24] = [
+    let damages: [(&str, &str); 25] = [
         ("DELETE FROM jobs", "a job exists exactly while"),
         ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
         (
@@ -65,6 +65,7 @@ async fn every_kind_of_damage_is_found_and_named() {
             "INSERT INTO agains (of_id, match_id, first_id, second_id) VALUES (1, 9, 1, 1)",
             "a match is compared once another worker",
         ),
+        ("INSERT INTO own_rules (block_id, rules) VALUES (1, '{}')", "only drafts have rules of their own"),
         ("UPDATE blocks SET trial_id = 1", "promotion blocks belong to a trial"),
         ("UPDATE versions SET state = 'trial' WHERE id = 1", "a version in its trial has one"),
         ("DELETE FROM steps", "a version was received, and its state is"),
@@ -113,7 +114,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 5)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 6)"), "{error}");
 }
 
 #[tokio::test]

@@ -2,14 +2,14 @@
 
 use agon_api::contest::SignUpWord;
 use agon_store::acts::{
-    Add, Added, Begin, ConfirmMail, DropFactor, EndSecrets, FoundContest, Invite, JoinTeam, Joined,
+    Add, Added, Begin, ConfirmMail, DropFactor, EndSecrets, FoundContest, Invite, JoinTeam, Joined, KeepText,
     LeaveTeam, Left, MakeLink, MakeTeam, NewCode, OfferFactor, Promote, RecordUse, RenewCodes, SetMail,
-    SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade, Tell, TokensLeft, TokensToEnd,
-    UseCode, UseFactor, Which, Withdraw,
+    SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade, Tell, TextReply, TokensLeft,
+    TokensToEnd, UseCode, UseFactor, Which, Withdraw,
 };
 use agon_store::{
-    AccountId, ContestId, ContestSettings, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time,
-    VersionState,
+    AccountId, ContestId, ContestSettings, EntrantId, LinkKind, LoginId, LoginKind, Objects, Sha, Store,
+    TextId, TextOwner, Time, VersionState,
 };
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -79,6 +79,24 @@ impl World {
 
     async fn leave(&self, account: AccountId) -> Left {
         self.store.act(LeaveTeam { contest: self.contest, account, now: Time(5) }).await.expect("answered")
+    }
+
+    async fn keep(
+        &self,
+        account: AccountId,
+        team: Option<EntrantId>,
+        base: Option<TextId>,
+        files: &str,
+    ) -> TextReply {
+        let owner = TextOwner { contest: self.contest, account, team };
+        let (files, note, lines) = (files.to_owned(), Some("a note".to_owned()), [(1, 0), (2, 0)]);
+        self.store.act(KeepText { owner, base, files, note, lines, now: Time(6) }).await.expect("answered")
+    }
+
+    async fn texts(&self, account: AccountId, team: Option<EntrantId>) -> Vec<TextId> {
+        let owner = TextOwner { contest: self.contest, account, team };
+        let texts = self.store.of(self.contest).texts(owner).await.expect("read");
+        texts.into_iter().map(|text| text.id).collect()
     }
 
     async fn upload(&self, name: &str, bytes: &[u8]) -> agon_store::VersionId {
@@ -384,6 +402,35 @@ async fn of_who_is_deleted_a_number_is_left() {
     assert_eq!(twice.expect("done"), []);
 }
 
+#[tokio::test]
+async fn texts_are_their_authors_for_the_team_and_go_with_the_account() {
+    let world = World::new().await;
+    let (ann, bob) = (world.sign_up("Ann").await, world.sign_up("Bob").await);
+    let TextReply::Kept(first) = world.keep(ann, None, None, "alone").await else { panic!("kept") };
+    assert_eq!(world.keep(ann, None, None, "from elsewhere").await, TextReply::Newer);
+    // What was written before there was a team is the team's, and what was written for one is not another's.
+    let TeamMade::New(red) = world.team(ann, "Red").await else { panic!("new") };
+    assert_eq!(world.texts(ann, Some(red)).await, [first]);
+    let TextReply::Kept(second) = world.keep(ann, Some(red), Some(first), "for Red").await else {
+        panic!("kept")
+    };
+    assert_eq!(world.texts(ann, None).await, []);
+    assert_eq!(world.join(bob, "code of Red").await, Joined::In(red));
+    assert_eq!(world.texts(bob, Some(red)).await, [], "nor a colleague's");
+    let TextReply::Kept(third) = world.keep(bob, Some(red), None, "Bob's").await else { panic!("kept") };
+    assert_eq!(world.leave(ann).await, Left::Gone);
+    let TeamMade::New(blue) = world.team(ann, "Blue").await else { panic!("new") };
+    assert_eq!(world.texts(ann, Some(blue)).await, []);
+    // A team that has handed in nothing vanishes, and what its members have written does not.
+    assert_eq!(world.leave(bob).await, Left::Gone);
+    assert_eq!(world.texts(bob, None).await, [third]);
+    assert_eq!(world.texts(ann, Some(blue)).await, [second, first]);
+    assert!(second > first && third > second);
+    world.store.act(Withdraw { contest: world.contest, account: bob, now: Time(9) }).await.expect("done");
+    assert_eq!(world.texts(bob, None).await, []);
+    world.clean().await;
+}
+
 /// A contest of the form that an entrant and its bot had before the first release is refused, and stays as it is.
 #[tokio::test]
 async fn a_contest_from_before_the_first_release_is_refused_and_stays_as_it_is() {
@@ -432,6 +479,7 @@ async fn nothing_of_who_was_deleted_is_in_any_file() {
                 .act(OfferFactor { account, secret: "helmet-of-mambrino".into() })
                 .await
                 .expect("offered");
+            world.keep(account, None, None, "proverbs-of-sancho").await;
             assert!(world.begin(account, "label of a build server", LoginKind::Token, 4).await.is_some());
             lasting = Some(account);
         }
@@ -445,6 +493,7 @@ async fn nothing_of_who_was_deleted_is_in_any_file() {
         "dulcinea",
         "knight@",
         "mambrino",
+        "proverbs-of-sancho",
         "label of a build server",
         &Sha::of("label of a build server").to_string(),
     ];

@@ -18,7 +18,7 @@ pub const EXAMPLES: &str = "The match is played within seconds and changes no ra
 For a bot that you have not submitted there is `agon try`.
 
 Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
-(20 an hour, tries included) is reached.
+(60 an hour, tries included, unless the organiser says otherwise) is reached.
 
 Examples:
   agon challenge                             the live version against the next one up on the ladder

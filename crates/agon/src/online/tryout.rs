@@ -22,7 +22,7 @@ pub const EXAMPLES: &str = "The bot is uploaded, built, and plays one match on t
 it is deleted after a day. You see how it ended, and what the bot wrote to standard error.
 
 Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
-(20 an hour) is reached.
+(60 an hour, unless the organiser says otherwise) is reached.
 
 Examples:
   agon try                                 the bot of this folder against the next one up on the ladder

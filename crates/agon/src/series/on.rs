@@ -261,6 +261,8 @@ impl Fleet {
             seats: own.bots().iter().map(sit).collect(),
             tried: None,
             disturbed: scheduler.disturbed(own),
+            ground: None,
+            is_one_teams: false,
         }
     }
 
