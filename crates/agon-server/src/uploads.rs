@@ -216,7 +216,12 @@ impl ContestServer {
             seats: self.table.seats(),
             now,
         };
-        Ok(self.store.act(ask).await?)
+        let asked = self.store.act(ask).await?;
+        // A machine that waits need not wait for its next look.
+        if let MatchRequested::Planned(_) = asked {
+            self.done.send_replace(());
+        }
+        Ok(asked)
     }
 
     /// The output of a build.

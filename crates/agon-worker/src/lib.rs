@@ -22,6 +22,7 @@ pub mod fit;
 pub mod holding;
 pub mod pack;
 pub mod speed;
+pub mod telling;
 pub mod unpack;
 pub mod versions;
 

@@ -169,6 +169,12 @@ pub struct Yours {
     pub yours: bool,
 }
 
+/// Which piece of a match the server wants to be told next; none if it wants no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextPiece {
+    pub next: Option<u64>,
+}
+
 /// The fate of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedAll {
@@ -401,7 +407,15 @@ mod tests {
     fn a_server_names_no_program_of_the_machine() {
         let job = |program| {
             let seats = vec![Sitting { label: "x".into(), program }];
-            Job { attempt: Try { game: 1, n: 1 }, map: 0, seed: 0, seats, tried: None, disturbed: Vec::new() }
+            Job {
+                attempt: Try { game: 1, n: 1 },
+                map: 0,
+                seed: 0,
+                seats,
+                tried: None,
+                disturbed: Vec::new(),
+                is_followed: false,
+            }
         };
         assert_eq!(check(&job(BotSource::Builtin("builtin:greedy".into()))), Ok(()));
         assert_eq!(check(&job(BotSource::Source("0a".repeat(32)))), Ok(()));

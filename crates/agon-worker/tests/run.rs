@@ -61,6 +61,7 @@ impl Hall for Counter<'_> {
             seats: vec![sitting("a"), sitting("b")],
             tried: None,
             disturbed: Vec::new(),
+            is_followed: false,
         };
         let jobs: Vec<Job> = (given..self.all.min(given + most as i64)).map(job).collect();
         jobs.iter().for_each(|job| self.at(job.attempt, |life| life.given += 1));

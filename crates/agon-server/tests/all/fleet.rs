@@ -52,6 +52,7 @@ fn job(game: i64) -> Job {
         seats: vec![sit("a"), sit("b")],
         tried: None,
         disturbed: Vec::new(),
+        is_followed: false,
     }
 }
 

@@ -95,6 +95,7 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
         ],
         tried: None,
         disturbed: Vec::new(),
+        is_followed: false,
     };
     let exchange = format!("/fleet/v1/exchange?series={series}");
     let add = Exchange { add: vec![job], ..Exchange::default() };

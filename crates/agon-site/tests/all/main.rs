@@ -14,6 +14,7 @@ mod encrypted;
 mod factor;
 mod fleet;
 mod get;
+mod lines;
 mod mail;
 mod metrics;
 mod organising;
