@@ -125,7 +125,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
 
 fn debian(folder: &Path) -> Result<()> {
     let mut debootstrap = Command::new("debootstrap");
-    debootstrap.args(["--variant=minbase", "--include=python3-minimal", "stable"]).arg(folder);
+    debootstrap.args(["--variant=minbase", "--include=python3-minimal,busybox", "stable"]).arg(folder);
     said(&mut debootstrap).context("apt-get install debootstrap")?;
     Ok(())
 }

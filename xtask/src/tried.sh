@@ -30,7 +30,8 @@ until_said() {
         sleep 1
     done
 }
-busybox() { /try/busybox "$@"; }
+# A static program that looks up names must be of the same C library as the root that it is in.
+busybox() { if [ -x /usr/bin/busybox ]; then /usr/bin/busybox "$@"; else /try/busybox "$@"; fi; }
 page() { busybox wget -q -T 20 -O - "$1"; }
 
 unpack() { tar xzf "$archive" && mv agon-* unpacked; }

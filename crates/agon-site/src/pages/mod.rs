@@ -141,6 +141,7 @@ pub const ROUTES: &[Route] = &[
     get("/organise/export", Verb::Organise, RouteObject::Contest, || asked(export::page)),
     post("/organise/export", Verb::Organise, RouteObject::Contest, || sent(export::begin)),
     get("/organise/export/{id}", Verb::Organise, RouteObject::Contest, || asked(export::file)),
+    get("/organise/marks", Verb::Organise, RouteObject::Contest, || asked(export::marks)),
     get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(settings::page)),
     post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(settings::write)),
     // Our files.
