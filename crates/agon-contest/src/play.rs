@@ -48,11 +48,11 @@ pub struct FinishedMatch {
 ///
 /// # Errors
 /// When it cannot begin.
-pub fn play_match(
-    game: MatchOrder<'_>,
+pub fn play_match<'a>(
+    game: MatchOrder<'a>,
     cpus: &[usize],
     halt: &AtomicBool,
-    turn: &AtomicU32,
+    turn: &'a AtomicU32,
 ) -> Result<FinishedMatch, Trouble> {
     let MatchOrder { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded, observer } = game;
     let labels: Vec<String> = seats.iter().map(|seat| seat.label.clone()).collect();

@@ -307,13 +307,13 @@ impl ContestServer {
         let reel = match known {
             Some(reel) if reel.worker == worker => Some(reel),
             Some(_) => None,
-            None => self.follow(worker, attempt, now).await?,
+            None => self.film(worker, attempt, now).await?,
         };
         Ok(reel.and_then(|reel| reel.add(piece, chunks, now)))
     }
 
     /// Follows a match that this worker has in hand.
-    async fn follow(
+    async fn film(
         &self,
         worker: WorkerId,
         attempt: Try,
