@@ -298,9 +298,9 @@ async function follow(
   let rested = performance.now()
   for await (const text of linesOf(body)) {
     if (gone()) return stream
-    const line = JSON.parse(text) as { error?: unknown; wait?: unknown; again?: unknown; end?: unknown }
+    const line = JSON.parse(text) as { error?: unknown; wait?: unknown; restart?: unknown; end?: unknown }
     if (typeof line.error === 'string') throw new Problem(line.error, undefined, true)
-    if (line.again !== undefined) {
+    if (line.restart !== undefined) {
       stream = undefined
       skip = 0
     } else if (typeof line.wait === 'string') {

@@ -2,7 +2,7 @@
 //! played; a match that is over is sent from its replay. In between, what comes is said in lines of their own:
 //!
 //! - `{"wait": "..."}`: nothing comes for now, and why.
-//! - `{"again": "..."}`: it begins again, because its first try came to nothing.
+//! - `{"restart": "..."}`: it begins again, because its first try came to nothing.
 //! - `{"error": "..."}`: nothing comes any more.
 //!
 //! Whoever may see the match gets the lines; what belongs to a team only those who may look into that team's seats
@@ -176,7 +176,7 @@ impl Telling {
     async fn begin(&mut self, n: i64) -> Result<(), Gone> {
         if self.sent > 1 && self.n != Some(n) {
             self.sent = 0;
-            self.say("again", "Its first try came to nothing; it is played again.").await?;
+            self.say("restart", "Its first try came to nothing; it is played again.").await?;
         }
         self.n = Some(n);
         Ok(())
