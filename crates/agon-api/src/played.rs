@@ -172,11 +172,12 @@ pub struct SeatOutcome {
 }
 
 impl SeatOutcome {
-    /// What it is called in a result: a built-in bot by its name, a team's bot with its version, as `Ann v3`.
+    /// What it is called in a result: a built-in bot by its name, a team's bot with its version, as `Ann v3`; `Ann (draft)` is none.
     pub fn called(&self) -> String {
-        match self.boss {
-            true => self.name.clone(),
-            false => format!("{} v{}", self.name, self.n),
+        match (self.boss, self.n) {
+            (true, _) => self.name.clone(),
+            (false, ..1) => format!("{} (draft)", self.name),
+            (false, n) => format!("{} v{n}", self.name),
         }
     }
 }

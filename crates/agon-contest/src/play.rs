@@ -31,6 +31,8 @@ pub struct MatchOrder<'a> {
     pub id: Option<String>,
     /// Whether there is a replay.
     pub is_recorded: bool,
+    /// Who else sees its steps; none for nobody.
+    pub observer: Option<&'a mut dyn Observer>,
 }
 
 /// A match that is over.
@@ -46,17 +48,17 @@ pub struct FinishedMatch {
 ///
 /// # Errors
 /// When it cannot begin.
-pub fn play_match(
-    game: MatchOrder<'_>,
+pub fn play_match<'a>(
+    game: MatchOrder<'a>,
     cpus: &[usize],
     halt: &AtomicBool,
-    turn: &AtomicU32,
+    turn: &'a AtomicU32,
 ) -> Result<FinishedMatch, Trouble> {
-    let MatchOrder { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded } = game;
+    let MatchOrder { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded, observer } = game;
     let labels: Vec<String> = seats.iter().map(|seat| seat.label.clone()).collect();
     let begin = || Recorder::new(Vec::new(), &Header { id, ..Header::new(session.as_ref(), seats, clock) });
     let recorder = is_recorded.then(begin).transpose().map_err(no_memory)?;
-    let mut watch = Watch { answers: AnswerHash::default(), recorder, turn };
+    let mut watch = Watch { answers: AnswerHash::default(), recorder, turn, observer };
     let mut players = seat_all(session.as_mut(), bots, clock, ponder, cpus).map_err(|error| match error {
         SeatError::Name(why) => Trouble::CannotStart(why),
         SeatError::Machine(why) => Trouble::Machine(why),
@@ -99,12 +101,14 @@ struct Watch<'a> {
     answers: AnswerHash,
     recorder: Option<Recorder<Vec<u8>>>,
     turn: &'a AtomicU32,
+    observer: Option<&'a mut dyn Observer>,
 }
 
 impl Observer for Watch<'_> {
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
         self.turn.store(session.steps(), Ordering::Relaxed);
         step.answers.iter().for_each(|(seat, answer)| self.answers.add(*seat, answer));
-        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.stepped(session, step))
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.stepped(session, step))?;
+        self.observer.as_mut().map_or(Ok(()), |observer| observer.stepped(session, step))
     }
 }

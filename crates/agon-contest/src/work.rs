@@ -263,6 +263,7 @@ impl Worker<'_> {
             disturbed: &self.scheduler.disturbed(job),
             id: Some(job.id.to_string()),
             is_recorded: series.keep != Keep::None,
+            observer: None,
         };
         let mut recorded = play_match(game, self.cpus, self.scheduler.halt(), &AtomicU32::new(0))?;
         match recorded.record.void.take() {

@@ -139,6 +139,8 @@ pub mod note {
     pub const EARLY: &str = "said-early";
     /// The same: after the question.
     pub const SAID: &str = "said";
+    /// What it did wrong as a program, as JSON: told of a match while it is played. A replay has the faults at its end.
+    pub const FAULT: &str = "fault";
 }
 
 /// What is kept about a seat besides its answers.

@@ -26,7 +26,7 @@ mod writer;
 
 pub use data::{Counted, EndInfo, Header, Replay, SeatInfo, SeatNote, Step, Timing};
 pub use reader::{LARGEST, MOST_ITEMS, ReplayError};
-pub use redact::{redact, redact_named};
+pub use redact::{redact, redact_named, redact_step};
 pub use wait::{Doing, Use, Wait};
 pub use writer::Writer;
 

@@ -59,16 +59,40 @@ impl Replay {
                 header.recipe.seats
             )));
         }
-        let mut replay = Self {
+        Self::empty(header, xxh3_64(&first)).with_chunks(reader, LARGEST - first.len(), items)
+    }
+
+    /// A replay in which nothing has happened yet.
+    fn empty(header: Header, chain: u64) -> Self {
+        Self {
             header,
             steps: Vec::new(),
             timing: BTreeMap::new(),
             counted: BTreeMap::new(),
             notes: BTreeMap::new(),
             end: None,
-            chain: xxh3_64(&first),
-        };
-        let mut room = LARGEST - first.len();
+            chain,
+        }
+    }
+
+    /// Reads chunks that a [`Writer`](crate::Writer) wrote somewhere in the replay of a match, of at most `room` bytes when unpacked:
+    /// their steps, as if they were all. Times and notes have the step's number in the whole match.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn read_part(header: &Header, chunks: &[u8], room: usize) -> Result<Self, ReplayError> {
+        Self::empty(header.clone(), 0).with_chunks(Reader::new(chunks), room, Items(MOST_ITEMS))
+    }
+
+    /// The same with what these chunks hold.
+    fn with_chunks(
+        self,
+        mut reader: Reader<'_>,
+        mut room: usize,
+        mut items: Items,
+    ) -> Result<Self, ReplayError> {
+        let damaged = |why: &str| ReplayError::Damaged(why.to_owned());
+        let (seats, mut replay) = (self.header.seats.len(), self);
         loop {
             if replay.end.is_some() && reader.left() > 0 {
                 return Err(damaged("something follows its end"));

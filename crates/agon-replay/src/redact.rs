@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::chunk::{self, Stop, tag};
 use crate::reader::Items;
 use crate::steps::{self, Columns};
-use crate::{EndInfo, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError, SeatInfo};
+use crate::{EndInfo, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError, SeatInfo, Step};
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,9 +82,7 @@ pub fn redact_named(
                 let mut steps = Vec::new();
                 steps::read(&chunk.raw, timed, seats, &mut items, &mut steps)
                     .ok_or_else(|| ReplayError::Damaged("its steps cannot be read".to_owned()))?;
-                let others = steps.iter_mut().flat_map(|step| &mut step.answers);
-                let others = others.filter(|(seat, _)| !keep.contains(seat));
-                let taken_out = others.filter_map(|(_, answer)| silence(answer, public)).count();
+                let taken_out = steps.iter_mut().map(|step| redact_step(step, keep, public)).sum::<usize>();
                 if taken_out == 0 {
                     chain = xxh3_64_with_seed(&chunk.raw, chain);
                     out.extend_from_slice(as_it_was);
@@ -115,6 +113,13 @@ pub fn redact_named(
             _ => {}
         }
     }
+}
+
+/// Removes from a step what the bots in seats that are not in `keep` said to their authors alone, as [`redact`] does; returns of how many
+/// answers.
+pub fn redact_step(step: &mut Step, keep: &[Seat], public: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> usize {
+    let others = step.answers.iter_mut().filter(|(seat, _)| !keep.contains(seat));
+    others.filter_map(|(_, answer)| silence(answer, public)).count()
 }
 
 /// Removes from an answer what its bot said to its author alone; none if there was nothing.

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, tag};
 use crate::steps::Columns;
-use crate::{Counted, EndInfo, Header, LARGEST, MAGIC, Timing};
+use crate::{Counted, EndInfo, Header, LARGEST, MAGIC, Replay, Timing};
 
 /// Times and notes are written out when they reach this many bytes.
 const ENOUGH: usize = 64 << 10;
@@ -43,19 +43,24 @@ impl<W: Write> Writer<W> {
         let raw = serde_json::to_vec(header)?;
         let mut scratch = Vec::new();
         chunk::write(&mut to, tag::HEADER, &raw, &mut scratch)?;
-        Ok(Self {
+        Ok(Self { chain: xxh3_64(&raw), raw, scratch, ..Self::after(to, header.timed, header.seats.len()) })
+    }
+
+    /// Writes what follows a header.
+    fn after(to: W, timed: bool, seats: usize) -> Self {
+        Self {
             to,
-            timed: header.timed,
+            timed,
             columns: Columns::default(),
             step: 0,
             timing: Vec::new(),
             counted: Vec::new(),
-            notes: vec![Vec::new(); header.seats.len()],
+            notes: vec![Vec::new(); seats],
             room: MOST_NOTES,
-            chain: xxh3_64(&raw),
-            raw,
-            scratch,
-        })
+            chain: 0,
+            raw: Vec::new(),
+            scratch: Vec::new(),
+        }
     }
 
     /// Keeps a note of `seat` for the step that is written next. When there are too many, the last one says so, and no more are
@@ -156,5 +161,56 @@ impl<W: Write> Writer<W> {
         chunk::write(&mut self.to, tag::END, &self.raw, &mut self.scratch)?;
         self.to.flush()?;
         Ok(self.to)
+    }
+}
+
+impl Writer<Vec<u8>> {
+    /// Writes the steps of a match of this many seats for somebody who knows its header; `timed` is as there.
+    pub fn without_header(timed: bool, seats: usize) -> Self {
+        Self::after(Vec::new(), timed, seats)
+    }
+
+    /// Takes out what was written since the last time, with everything held back: whole chunks, which [`Replay::read_part`] reads.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn take(&mut self) -> io::Result<Vec<u8>> {
+        self.flush()?;
+        Ok(std::mem::take(&mut self.to))
+    }
+}
+
+impl Replay {
+    /// The replay as a file, with what was changed in it since it was read. The file of an altered replay is a good one, so check
+    /// before.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn written(&self) -> io::Result<Vec<u8>> {
+        let mut writer = Writer::new(Vec::new(), &self.header)?;
+        let mut notes: Vec<_> =
+            self.notes.iter().flat_map(|(seat, own)| own.iter().map(|note| (*seat, note))).collect();
+        notes.sort_by_key(|(_, note)| note.step);
+        let mut notes = notes.into_iter().peekable();
+        for number in 0..=self.steps.len() as u32 {
+            while let Some((seat, note)) = notes.next_if(|(_, note)| note.step <= number) {
+                writer.note(seat, &note.kind, &note.text);
+            }
+            let Some(step) = self.steps.get(number as usize) else { break };
+            for (seat, _) in &step.answers {
+                if let Some(timing) = self.timing.get(&(number, *seat)) {
+                    writer.timing(*seat, *timing);
+                }
+                if let Some(counted) = self.counted.get(&(number, *seat)) {
+                    writer.counted(*seat, *counted);
+                }
+            }
+            writer.step(&step.answers, step.check.into())?;
+        }
+        match &self.end {
+            Some(end) => writer.finish(end.clone()),
+            // A replay that was cut off stays so.
+            None => writer.take(),
+        }
     }
 }

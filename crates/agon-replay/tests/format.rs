@@ -1,7 +1,9 @@
 //! What is written comes back; what is cut, altered or foreign is read only as far as it is true.
 
+use std::collections::BTreeMap;
+
 use agon_game::{Absence, Answer, Outcome, PackedAnswer, Recipe, Seat};
-use agon_replay::{Counted, EndInfo, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
+use agon_replay::{Counted, EndInfo, Header, Replay, ReplayError, SeatInfo, SeatNote, Timing, Writer};
 
 fn header(timed: bool) -> Header {
     let recipe = Recipe {
@@ -79,6 +81,57 @@ fn what_is_written_comes_back() {
         assert_eq!(replay.notes_of(Seat::new(1), 249, "stderr").collect::<Vec<_>>(), ["thinking…"]);
         let end = replay.end.expect("it was finished");
         assert_eq!((end.steps, end.chain), (250, format!("{:016x}", replay.chain)));
+    }
+}
+
+#[test]
+fn what_was_read_can_be_written_again_and_changed() {
+    for timed in [false, true] {
+        let mut replay = Replay::read(&written(timed, 250)).expect("a good replay");
+        let again = |replay: &Replay| {
+            let again = replay.written().expect("a vector takes all");
+            Replay::read(&again).expect("a good replay")
+        };
+        let same = again(&replay);
+        assert!(same.steps == replay.steps && same.timing == replay.timing && same.notes == replay.notes);
+        let end = same.end.expect("it was finished");
+        assert_eq!((same.header, end.chain), (replay.header.clone(), format!("{:016x}", same.chain)));
+        let note = |step| SeatNote { step, kind: "stderr".to_owned(), text: format!("of {step}") };
+        replay.notes = BTreeMap::from([(Seat::new(0), vec![note(7), note(250), note(251)])]);
+        // A replay that was cut off stays so.
+        replay.end = None;
+        let changed = again(&replay);
+        assert_eq!((changed.end, changed.steps.len()), (None, 250));
+        assert_eq!(changed.notes[&Seat::new(0)], [note(7), note(250)], "the last is of a step that never came");
+    }
+}
+
+#[test]
+fn a_part_is_read_by_whoever_knows_the_header() {
+    for timed in [false, true] {
+        let mut writer = Writer::without_header(timed, 2);
+        let (all, mut from) = (steps(250, timed), 0);
+        // The last one is long enough to be written in several chunks.
+        for count in [0, 1, 3, 246] {
+            for (number, answers) in (from..).zip(&all[from..from + count]) {
+                writer.note(Seat::new(1), "stderr", &format!("step {number}"));
+                writer.timing(Seat::new(0), Timing { wall_us: number as u64, cpu_us: None });
+                writer.step(answers, 0).expect("a vector takes all");
+            }
+            let bytes = writer.take().expect("a vector takes all");
+            let part = Replay::read_part(&header(timed), &bytes, 1 << 20).expect("as it was written");
+            let answers: Vec<_> = part.steps.iter().map(|step| step.answers.clone()).collect();
+            assert_eq!(answers, all[from..from + count]);
+            assert_eq!((part.timing.len(), part.notes.values().map(Vec::len).sum::<usize>()), (count, count));
+            if count > 0 {
+                let last = (from + count - 1) as u32;
+                assert_eq!(part.timing[&(last, Seat::new(0))].wall_us, u64::from(last));
+                let told: Vec<_> = part.notes_of(Seat::new(1), last, "stderr").collect();
+                assert_eq!(told, [format!("step {last}")]);
+                assert!(Replay::read_part(&header(timed), &bytes, 10).is_err(), "there is no room for it");
+            }
+            from += count;
+        }
     }
 }
 

@@ -82,7 +82,7 @@ impl ContestServer {
         }
         self.plans.take(granted.matches.len(), now);
         let planned = began.elapsed();
-        let told = self.told(granted).await;
+        let told = self.told(granted, now).await;
         let took = began.elapsed();
         if took >= LONG {
             tracing::debug!(
@@ -96,12 +96,14 @@ impl ContestServer {
     }
 
     /// What was granted, in the worker's terms.
-    async fn told(&self, granted: LeaseGrant) -> Result<agon_worker::Granted, ServerError> {
+    async fn told(&self, granted: LeaseGrant, now: Time) -> Result<agon_worker::Granted, ServerError> {
         if granted.matches.is_empty() {
             return Ok(agon_worker::Granted::default());
         }
         let versions = self.known(granted.matches.iter().flat_map(|leased| &leased.seats)).await?;
-        let jobs = granted.matches.iter().map(|leased| job(leased, &versions)).collect::<Result<_, _>>()?;
+        let jobs = granted.matches.iter().map(|leased| job(leased, &versions));
+        let mut jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+        self.live.mark(granted.matches.iter().map(|leased| leased.kind).zip(&mut jobs), now);
         Ok(agon_worker::Granted { lease: granted.lease.map(|lease| lease.0), jobs })
     }
 
@@ -201,6 +203,7 @@ impl ContestServer {
         self.store
             .act(ReportVoid { worker, attempt: ours(attempt), why, hopeless, by, counted, now })
             .await?;
+        self.live.over(std::iter::once(attempt));
         self.brought.send_replace(());
         Ok(())
     }
@@ -305,5 +308,6 @@ pub(crate) fn job(
         disturbed,
         ground: ground.map(|own| Box::new(own.ground)),
         is_one_teams: leased.kind == Kind::Draft && handed_in().all(|own| Some(&own.entrant) == team),
+        is_followed: false,
     })
 }

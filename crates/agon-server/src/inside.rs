@@ -77,6 +77,10 @@ impl Hall for Inside<'_> {
         self.ask(self.server.start(self.worker, attempt, self.now()))
     }
 
+    fn tell(&self, attempt: Try, piece: u64, chunks: &[u8]) -> Result<Option<u64>, Away> {
+        self.ask(self.server.tell(self.worker, attempt, piece, chunks, self.now()))
+    }
+
     fn beat(&self, lease: i64, _playing: &[(Try, u32)]) -> Result<bool, Away> {
         self.ask(self.server.beat(self.worker, lease, self.now()))
     }

@@ -16,6 +16,7 @@ pub mod tick;
 
 pub mod fleet;
 pub mod inside;
+pub mod live;
 pub mod mail;
 pub mod marks;
 pub mod nightly;
@@ -59,6 +60,7 @@ use tokio::sync::{Mutex, broadcast, watch};
 
 use clock::ServerClock;
 use facts::Facts;
+use live::LiveMatches;
 use planning::{Plans, Wanted};
 use quotas::Quotas;
 use room::Room;
@@ -116,6 +118,7 @@ pub struct ContestServer {
     wanted: Wanted,
     plans: Plans,
     quotas: Quotas,
+    live: LiveMatches,
     /// Whether results of the last round are valid but not yet sealed. Not in `learnt`, because recomputing must not wait for whoever plans.
     unsealed: AtomicBool,
     /// One rated match in this many is played again; the secret determines which.
@@ -206,6 +209,7 @@ impl ContestServer {
             wanted: Wanted::default(),
             plans: Plans::default(),
             quotas: Quotas::default(),
+            live: LiveMatches::default(),
             unsealed: AtomicBool::new(false),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),

@@ -61,6 +61,7 @@ impl ContestServer {
             false => self.store.act(PostAll { posts }).await?,
         }
         .into_iter();
+        self.live.over(over.iter().map(|(attempt, _)| *attempt));
         self.brought.send_replace(());
         let posted = |fate: Fate| match fate {
             Fate::Known(posted) => posted,

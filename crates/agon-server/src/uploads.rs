@@ -263,7 +263,12 @@ impl ContestServer {
             text: wish.text,
             now,
         };
-        Ok(self.store.act(ask).await?)
+        let asked = self.store.act(ask).await?;
+        // A machine that waits need not wait for its next look.
+        if let MatchRequested::Planned(_) = asked {
+            self.done.send_replace(());
+        }
+        Ok(asked)
     }
 
     /// The output of a build.

@@ -134,6 +134,7 @@ async fn prepare(folder: &Path, versions: u64, machines: u64) {
         disturbed: Vec::new(),
         ground: None,
         is_one_teams: false,
+        is_followed: false,
     };
     let bots = seats.map(|name| BotName::parse(name).expect("a bot"));
     let played = table.play(&job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));

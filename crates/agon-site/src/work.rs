@@ -14,10 +14,11 @@ use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Requirements;
+use agon_worker::protocol::MOST_PIECE;
 use agon_worker::wire::{
     Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED, MOST_UNPACKED,
-    OTHER_CONDITIONS, OTHER_IMAGE, PlayingMachine, PostedResult as Sent, ReceivedAll, SeriesWelcome,
-    Unpacked, Voided, Yours, check_name,
+    NextPiece, OTHER_CONDITIONS, OTHER_IMAGE, PlayingMachine, PostedResult as Sent, ReceivedAll,
+    SeriesWelcome, Unpacked, Voided, Yours, check_name,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;
@@ -46,6 +47,7 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/hello", Verb::Work, What::Contest, || sent(hello)).apart(),
     post("/work/v1/lease", Verb::Work, What::Contest, || sent(lease)).apart(),
     post("/work/v1/start", Verb::Work, What::Contest, || sent(start)).apart(),
+    post("/work/v1/told", Verb::Work, What::Contest, || sent(told)).apart().uploads(),
     post("/work/v1/beat", Verb::Work, What::Contest, || sent(beat)).apart(),
     post("/work/v1/building", Verb::Work, What::Contest, || sent(building)).apart(),
     post("/work/v1/built", Verb::Work, What::Contest, || sent(built)).apart().uploads(),
@@ -318,6 +320,28 @@ pub async fn start(
         Employer::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
     };
     Ok(Json(Yours { yours }))
+}
+
+/// The part of a match that a worker tells of.
+#[derive(Deserialize)]
+pub struct TellsOf {
+    run: String,
+    game: i64,
+    n: i64,
+    piece: u64,
+}
+
+/// A match that is being played, as far as the body says. A fleet's matches are followed by nobody.
+pub async fn told(
+    hall: Employer,
+    ReadQuery(of): ReadQuery<TellsOf>,
+    body: Body,
+) -> Result<Json<NextPiece>, Refused> {
+    let Employer::Contest(ask) = hall else { return Ok(Json(NextPiece { next: None })) };
+    let (worker, attempt) = (admitted(&ask, &of.run)?, Try { game: of.game, n: of.n });
+    let chunks = read::file(body, MOST_PIECE as u64).await?;
+    let next = ask.site.server.tell(worker, attempt, of.piece, &chunks, ask.now).await?;
+    Ok(Json(NextPiece { next }))
 }
 
 /// A lease is renewed.

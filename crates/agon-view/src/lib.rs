@@ -16,6 +16,7 @@ mod ask;
 mod engines;
 mod maker;
 mod outlook;
+mod reel;
 mod view;
 
 pub mod analysis;
@@ -32,4 +33,5 @@ pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome
 pub use maker::{Maker, Notes, OtherRules, Privacy, RecordingState, Unshowable};
 pub use outlook::{Outlook, WinChance, Worth};
 pub use play::{Play, Sitter, Turn, WantedMatch};
+pub use reel::Reel;
 pub use view::{View, message, section};

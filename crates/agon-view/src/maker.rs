@@ -113,9 +113,10 @@ impl Maker {
         let info = session.info();
         let recipe = &header.recipe;
         let private = privacy == Privacy::Private;
+        let is_named = private && header.seats.iter().all(|seat| !seat.bot.is_empty());
         let seats = header.seats.iter().enumerate().map(|(index, seat)| SeatLine {
             label: SeatInfo::called(&seat.label, registered[index].as_str()).to_owned(),
-            bot: private.then(|| seat.bot.clone()),
+            bot: private.then(|| seat.bot.clone()).filter(|bot| !bot.is_empty()),
             // Every team is told this during the match.
             registered: registered[index].as_str().map(str::to_owned),
         });
@@ -137,7 +138,7 @@ impl Maker {
             steps: None,
             frames: Vec::new(),
             private,
-            again: private.then(|| header.spec(info).command()).flatten(),
+            again: is_named.then(|| header.spec(info).command()).flatten(),
             deciding: deciding(session.as_ref()),
             moment: session.moment(),
             scene: start.clone(),

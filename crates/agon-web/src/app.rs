@@ -50,7 +50,7 @@ pub fn head(entry: &str, root: &str) -> String {
         at += 1;
     }
     let mut text = match agon_module::is_built() {
-        true => format!("<meta name=\"agon-engine\" content=\"{root}/{}\">\n", agon_module::NAME),
+        true => format!("<meta name=\"agon-engine\" content=\"{root}/parts/{}\">\n", agon_module::NAME),
         false => String::new(),
     };
     text += &format!("<script type=\"module\" async src=\"{}\"></script>\n", file(EARLY));
@@ -114,6 +114,19 @@ impl Packed {
         &self.0
     }
 }
+
+/// What is below `parts` on a server, packed with gzip, with its kind: the parts of the app, and the engines' module. None if there is none
+/// of this name, as for a page of another agon.
+pub fn part(name: &str) -> Option<(&'static str, &'static [u8])> {
+    if agon_module::is_built() && name == agon_module::NAME {
+        return Some(("application/wasm", agon_module::GZIP));
+    }
+    let part = Asset::find(name)?;
+    Some((if part.is_style() { STYLE } else { SCRIPT }, part.bytes()))
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
 
 /// A part of the app: a script or a style sheet.
 pub struct Asset {

@@ -9,28 +9,21 @@ use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{Header, Timing};
 use tokio::sync::watch;
 
-use agon_view::{FaultLine, Maker, Notes, Privacy, RecordingState, Unshowable};
-use serde::Serialize;
+use agon_view::{FaultLine, Notes, Privacy, RecordingState, Reel, Unshowable};
 
-/// The head of a match being played, its lines, and finally its end, each as JSON. Clones are the same match.
+/// The reel of a match being played. Clones are the same match.
 #[derive(Clone)]
 pub struct Live(Arc<Inner>);
 
 struct Inner {
     reel: Mutex<Reel>,
-    /// Changes whenever a line is added.
-    count: watch::Sender<usize>,
-}
-
-#[derive(Default)]
-struct Reel {
-    lines: Vec<Arc<str>>,
-    done: bool,
+    /// Changes whenever there is more.
+    changed: watch::Sender<()>,
 }
 
 impl Default for Live {
     fn default() -> Self {
-        Self(Arc::new(Inner { reel: Mutex::default(), count: watch::Sender::new(0) }))
+        Self(Arc::new(Inner { reel: Mutex::default(), changed: watch::Sender::new(()) }))
     }
 }
 
@@ -40,36 +33,30 @@ impl Live {
     /// # Errors
     /// When the match cannot be set up a second time.
     pub fn camera(&self, header: &Header) -> Result<Camera, Unshowable> {
-        let (maker, head) = Maker::begin(header, &serde_json::Value::Null, Privacy::Private)?;
-        self.add(text(&head), false);
-        Ok(Camera { maker: Some(maker), registered: None, live: self.clone() })
+        self.turn(|reel| reel.begin(header, Privacy::Private))?;
+        Ok(Camera(self.clone()))
     }
 
     /// Ends a match that could not be played.
     pub fn fail(&self, why: &str) {
-        self.add(serde_json::json!({ "error": why }).to_string(), true);
+        self.turn(|reel| reel.fail(why));
     }
 
     /// The lines from `from` on, and whether no more will come.
     pub fn since(&self, from: usize) -> (Vec<Arc<str>>, bool) {
         let reel = self.reel();
-        (reel.lines[from.min(reel.lines.len())..].to_vec(), reel.done)
+        (reel.since(from).to_vec(), reel.is_over())
     }
 
     /// Signals when there are more lines.
-    pub fn changes(&self) -> watch::Receiver<usize> {
-        self.0.count.subscribe()
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
     }
 
-    fn add(&self, line: String, last: bool) {
-        let mut reel = self.reel();
-        if !reel.done {
-            reel.lines.push(line.into());
-            reel.done = last;
-        }
-        let count = reel.lines.len();
-        drop(reel);
-        self.0.count.send_replace(count);
+    fn turn<T>(&self, act: impl FnOnce(&mut Reel) -> T) -> T {
+        let done = act(&mut self.reel());
+        self.0.changed.send_replace(());
+        done
     }
 
     fn reel(&self) -> MutexGuard<'_, Reel> {
@@ -77,37 +64,23 @@ impl Live {
     }
 }
 
-/// One of our lines as JSON: all its keys are strings, so this cannot fail.
-fn text(line: &impl Serialize) -> String {
-    serde_json::to_string(line).unwrap_or_default()
-}
-
-/// Watches a match as it is played. It has a session of its own, because only the referee may query the one being played.
-pub struct Camera {
-    /// None after the end, or if the second session failed to follow: our defect, not the match's.
-    maker: Option<Maker>,
-    /// The names the bots registered under, as far as they have been sent: they come after the head.
-    registered: Option<Vec<Option<String>>>,
-    live: Live,
-}
+/// Watches a match as it is played.
+pub struct Camera(Live);
 
 impl Camera {
     /// Ends the match.
-    pub fn finish(mut self, record: &MatchRecord) {
+    pub fn finish(self, record: &MatchRecord) {
         let ending = record.void_sentence().map_or(RecordingState::Whole, RecordingState::Void);
         self.end(record.outcome.as_ref(), ending);
     }
 
-    fn end(&mut self, outcome: Option<&Outcome>, ending: RecordingState) {
-        if let Some(maker) = self.maker.take() {
-            self.live.add(text(&maker.end(outcome, ending)), true);
-        }
+    fn end(&self, outcome: Option<&Outcome>, ending: RecordingState) {
+        self.0.turn(|reel| reel.end(outcome, ending));
     }
 }
 
 impl Observer for Camera {
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        let Some(maker) = &mut self.maker else { return Ok(()) };
         let notes = |seat| {
             let takes = step.answers.iter().zip(step.takes);
             let take = takes.filter(|((of, _), take)| *of == seat && take.timed).map(|(_, take)| take).next();
@@ -126,17 +99,7 @@ impl Observer for Camera {
             rule: None,
             message: fault.message.clone(),
         });
-        match maker.step(step.answers, notes, faults.collect()) {
-            Ok(mut line) => {
-                let names = registered(session);
-                if names != self.registered {
-                    line.registered.clone_from(&names);
-                    self.registered = names;
-                }
-                self.live.add(text(&line), false);
-            }
-            Err(why) => self.end(None, RecordingState::Altered(why)),
-        }
+        self.0.turn(|reel| reel.step(step.answers, notes, faults.collect(), registered(session)));
         Ok(())
     }
 }

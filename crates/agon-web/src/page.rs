@@ -1,10 +1,11 @@
 //! A match as a page: either a self-contained one, with the app and all its steps inside, or one in a folder whose pages
 //! share the app and the engines, with only its replay inside.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write};
 
-use agon_replay::{EndInfo, Replay, Writer};
+use agon_replay::{EndInfo, Replay};
 use agon_view::{Privacy, Unshowable, View};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,6 +24,9 @@ pub enum PageError {
     /// This program has no web app.
     #[error("this agon was built without its web app ({}), so it cannot write pages", app::MISSING.trim())]
     NoApp,
+    /// This program has no engines.
+    #[error("this agon was built without the engines for pages, so it cannot write a page with them")]
+    NoEngines,
     /// The page cannot be written.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -41,6 +45,7 @@ const add = async (name, id) => {
   made.textContent = await unpack(id)
   document.head.append(made)
 }
+window.agonEngine = document.getElementById('engine')?.textContent
 add('style', 'style').then(() => add('script', 'app'))
 "#;
 
@@ -51,22 +56,50 @@ add('style', 'style').then(() => add('script', 'app'))
 /// When the replay cannot be recomputed, or the page cannot be written.
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
     let title = title(&replay)?;
-    let stream = stream(replay, privacy)?;
-    let (style, script) = (
-        STANDARD.encode(app::PACKED_SINGLE_STYLE.bytes()),
-        STANDARD.encode(app::PACKED_SINGLE_SCRIPT.bytes()),
-    );
-    let nonce = nonce(&stream);
+    let content = inert("gzip", "match", &stream(replay, privacy)?);
+    write_whole(title, content, (&app::PACKED_SINGLE_STYLE, &app::PACKED_SINGLE_SCRIPT), "", to)
+}
+
+/// The same with the engines inside, several times as large: the page then analyses the match, and plays on from any step.
+///
+/// # Errors
+/// As [`write()`], and when this program has no engines.
+pub fn write_with_engines(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
+    if !agon_module::is_built() {
+        return Err(PageError::NoEngines);
+    }
+    let title = title(&replay)?;
+    let Some(bytes) = stripped(&replay, privacy)? else { return write(replay, privacy, to) };
+    View::open(replay, privacy)?;
+    let place = LinkedPlace { home: None, title: None, zone: None, privacy };
+    let replay = inert("octet-stream", "replay", &STANDARD.encode(bytes));
+    let engine = inert("octet-stream", "engine", &STANDARD.encode(agon_module::GZIP));
+    let content = format!("{}\n{replay}\n{engine}", place.told());
+    let runs = " 'wasm-unsafe-eval'; worker-src blob:";
+    write_whole(title, content, (&app::PACKED_FOLDER_STYLE, &app::PACKED_FOLDER_SCRIPT), runs, to)
+}
+
+/// Writes a page with the app inside. `runs` is what it may run besides that.
+fn write_whole(
+    title: String,
+    content: String,
+    (style, script): (&'static app::Packed, &'static app::Packed),
+    runs: &str,
+    to: &mut impl Write,
+) -> Result<(), PageError> {
+    let [style, script] = [style, script].map(|packed| STANDARD.encode(packed.bytes()));
+    let nonce = nonce(&content);
     let page = Page {
         title,
-        policy: format!("script-src 'nonce-{nonce}'; style-src 'unsafe-inline'"),
-        style: String::new(),
-        content: inert("gzip", "match", &stream),
+        policy: format!("script-src 'nonce-{nonce}'{runs}; style-src 'unsafe-inline'"),
+        head: String::new(),
+        content,
         script: format!(
             "{}\n{}\n<script nonce=\"{nonce}\">{STARTER}</script>",
             inert("gzip", "style", &style),
             inert("gzip", "app", &script)
         ),
+        home: None,
     };
     page.write(to)
 }
@@ -87,12 +120,14 @@ pub fn shared() -> Vec<(&'static str, String)> {
 /// Where a page of one match belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkedPlace<'a> {
-    /// What the link to the page above it is called.
-    pub home: &'a str,
-    /// The address of that page, from the root of the server or from the page's own folder.
-    pub address: &'a str,
+    /// The page above it: what the link to it is called, and its address from the root of the server or from the page's own folder.
+    pub home: Option<(&'a str, &'a str)>,
+    /// What it is called in the browser's tab; none for the names of the bots.
+    pub title: Option<&'a str>,
     /// The time zone in which times are told, as `Europe/Vienna`; none for that of the reader.
     pub zone: Option<&'a str>,
+    /// Whether it shows the notes that its replay holds.
+    pub privacy: Privacy,
 }
 
 impl LinkedPlace<'_> {
@@ -101,14 +136,16 @@ impl LinkedPlace<'_> {
         let meta = |name: &str, content: &str| {
             format!("<meta name=\"{name}\" content=\"{}\">", app::escape(content))
         };
+        let home = self.home.map(|(name, at)| meta("agon-home", at) + "\n" + &meta("agon-home-name", name));
+        let title = self.title.map(|title| meta("agon-title", title));
         let zone = self.zone.map(|zone| meta("agon-zone", zone));
-        let all = [Some(meta("agon-home", self.address)), Some(meta("agon-home-name", self.home)), zone];
-        all.into_iter().flatten().collect::<Vec<_>>().join("\n")
+        let own = (self.privacy == Privacy::Private).then(|| meta("agon-own", "yes"));
+        [home, title, zone, own].into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Writes a replay as a page of a folder that has the [`shared`] files in the folder `up`. What belongs to single bots is
-/// left out. If the folder has engines, the page contains only the replay.
+/// Writes a replay as a page of a folder that has the [`shared`] files in the folder `up`. If the folder has engines, the page
+/// contains only the replay.
 ///
 /// # Errors
 /// When the replay cannot be recomputed, or the page cannot be written.
@@ -119,26 +156,53 @@ pub fn write_linked(
     to: &mut impl Write,
 ) -> Result<(), PageError> {
     let title = title(&replay)?;
-    let stripped = if agon_module::is_built() { stripped(&replay)? } else { None };
-    let (content, engine) = match stripped {
+    let stripped = if agon_module::is_built() { stripped(&replay, place.privacy)? } else { None };
+    let content = match stripped {
         Some(bytes) => {
             // A replay that cannot be recomputed is reported here, and not by the page.
-            View::open(replay, Privacy::Redacted)?;
-            let engine = format!("<script src=\"{up}/{ENGINE}\"></script>\n");
-            (inert("octet-stream", "replay", &STANDARD.encode(bytes)), engine)
+            View::open(replay, place.privacy)?;
+            inert("octet-stream", "replay", &STANDARD.encode(bytes))
         }
-        None => (inert("gzip", "match", &stream(replay, Privacy::Redacted)?), String::new()),
+        None => inert("gzip", "match", &stream(replay, place.privacy)?),
     };
-    let page = Page {
+    linked(title, content, "", up, place).write(to)
+}
+
+/// Writes a page of such a folder that shows a match while it is played, and afterwards: `at` is its address on the same server, below
+/// which there are its `lines` and its `replay`.
+///
+/// # Errors
+/// When this program has no app, or the page cannot be written.
+pub fn write_followed(
+    at: &str,
+    up: &str,
+    place: &LinkedPlace<'_>,
+    to: &mut impl Write,
+) -> Result<(), PageError> {
+    if !app::is_built() {
+        return Err(PageError::NoApp);
+    }
+    let content = format!("<meta name=\"agon-match\" content=\"{}\">", app::escape(at));
+    let title = place.title.map_or_else(|| "Agon".to_owned(), app::escape);
+    linked(title, content, "; connect-src 'self'", up, place).write(to)
+}
+
+fn linked<'a>(title: String, content: String, asks: &str, up: &str, place: &LinkedPlace<'a>) -> Page<'a> {
+    let engine = match agon_module::is_built() {
+        true => format!("<script src=\"{up}/{ENGINE}\"></script>\n"),
+        false => String::new(),
+    };
+    Page {
         title,
         // A page opened as a file has no origin that `'self'` could mean; the app is named instead.
-        policy: "script-src 'self' file: 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' file: 'unsafe-inline'"
-            .to_owned(),
-        style: format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">\n{}", place.told()),
+        policy: format!(
+            "script-src 'self' file: 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' file: 'unsafe-inline'{asks}"
+        ),
+        head: format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">\n{}", place.told()),
         content,
         script: format!("{engine}<script src=\"{up}/app.js\"></script>"),
-    };
-    page.write(to)
+        home: place.home,
+    }
 }
 
 /// Bytes in base64 that a page contains but does not run.
@@ -178,56 +242,52 @@ fn nonce(stream: &str) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// A replay without what a page shows only to its owner: no notes, nothing about how bots are started. None if that would
-/// turn an altered replay into a valid one.
-fn stripped(replay: &Replay) -> Result<Option<Vec<u8>>, PageError> {
-    let mut header = replay.header.clone();
-    for seat in &mut header.seats {
-        seat.bot.clone_from(&seat.label);
-        seat.hash = None;
-    }
-    let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes, &header)?;
-    for (number, step) in replay.steps.iter().enumerate() {
-        for (seat, _) in &step.answers {
-            if let Some(timing) = replay.timing.get(&(number as u32, *seat)) {
-                writer.timing(*seat, *timing);
-            }
-        }
-        writer.step(&step.answers, step.check.into())?;
-    }
-    // A replay that was cut off stays so.
-    let Some(end) = &replay.end else {
-        writer.flush()?;
-        return Ok(Some(bytes));
+/// A replay with what a page shows: nothing about how bots are started or how they were held, and no notes unless it shows them. None if
+/// that would turn an altered replay into a valid one.
+fn stripped(replay: &Replay, privacy: Privacy) -> io::Result<Option<Vec<u8>>> {
+    let is_altered = |end: &EndInfo| {
+        end.steps as usize != replay.steps.len() || end.chain != format!("{:016x}", replay.chain)
     };
-    if end.steps as usize != replay.steps.len() || end.chain != format!("{:016x}", replay.chain) {
+    if replay.end.as_ref().is_some_and(is_altered) {
         return Ok(None);
     }
-    let shown = |fact: &str| (fact.to_owned(), end.facts[fact].clone());
-    let mut facts: Map<String, Value> = ["registered", "faults", "void"].map(shown).into_iter().collect();
-    for fault in facts.get_mut("faults").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(fault) = fault.as_object_mut() {
-            fault.retain(|key, _| ["seat", "step", "kind", "rule", "message"].contains(&key.as_str()));
-        }
+    let mut own = Replay { counted: BTreeMap::new(), ..replay.clone() };
+    own.header.seats.iter_mut().for_each(|seat| seat.hash = None);
+    if privacy == Privacy::Redacted {
+        own.notes.clear();
+        own.header.seats.iter_mut().for_each(|seat| seat.bot.clone_from(&seat.label));
     }
-    writer.finish(EndInfo { facts: facts.into(), ..end.clone() })?;
-    Ok(Some(bytes))
+    if let Some(end) = &mut own.end {
+        let shown = |fact: &str| (fact.to_owned(), end.facts[fact].clone());
+        let mut facts: Map<String, Value> = ["registered", "faults", "void"].map(shown).into_iter().collect();
+        for fault in facts.get_mut("faults").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(fault) = fault.as_object_mut() {
+                fault.retain(|key, _| ["seat", "step", "kind", "rule", "message"].contains(&key.as_str()));
+            }
+        }
+        end.facts = facts.into();
+    }
+    own.written().map(Some)
 }
 
-struct Page {
+struct Page<'a> {
     title: String,
     policy: String,
-    style: String,
+    head: String,
     content: String,
     script: String,
+    /// What the link to the page above it is called, and its address.
+    home: Option<(&'a str, &'a str)>,
 }
 
-impl Page {
+impl Page<'_> {
     fn write(&self, to: &mut impl Write) -> Result<(), PageError> {
-        let Self { title, policy, style, content, script } = self;
+        let Self { title, policy, head, content, script, home } = self;
         // Without one, browsers ask the server for an icon, which the policy forbids.
         let icon = STANDARD.encode(app::ICON);
+        let back = home.map_or_else(String::new, |(name, at)| {
+            format!(" <a href=\"{}\">{}</a>", app::escape(at), app::escape(name))
+        });
         write!(
             to,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -236,8 +296,8 @@ impl Page {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {policy}; \
              img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
              <link rel=\"icon\" href=\"data:image/svg+xml;base64,{icon}\">\n\
-             <title>{title}</title>\n{style}\n</head>\n<body>\n\
-             <noscript>This page needs JavaScript.</noscript>\n\
+             <title>{title}</title>\n{head}\n</head>\n<body>\n\
+             <noscript>The board needs JavaScript.{back}</noscript>\n\
              {content}\n{script}\n</body>\n</html>\n",
         )?;
         Ok(())
@@ -248,7 +308,7 @@ impl Page {
 mod tests {
     use agon_game::{Answer, Seat, Setup};
     use agon_replay::data::note;
-    use agon_replay::{Header, SeatInfo, Timing};
+    use agon_replay::{Header, SeatInfo, Timing, Writer};
     use agon_spec::Clock;
     use agon_view::EndWord;
     use serde_json::json;
@@ -289,7 +349,7 @@ mod tests {
     #[test]
     fn a_page_of_a_folder_holds_nothing_of_one_bot_alone() {
         let whole = Replay::read(&replay()).unwrap();
-        let bytes = stripped(&whole).unwrap().unwrap();
+        let bytes = stripped(&whole, Privacy::Redacted).unwrap().unwrap();
         let given = Replay::read(&bytes).unwrap();
         assert!(!format!("{given:?}").contains("secret"), "{given:?}");
         assert_eq!((&given.steps, &given.timing), (&whole.steps, &whole.timing));
@@ -309,9 +369,9 @@ mod tests {
         let mut altered = Replay::read(&good).unwrap();
         altered.header.recipe.seed += 1;
         altered.end.as_mut().unwrap().chain = "0".repeat(16);
-        assert_eq!(stripped(&altered).unwrap(), None);
+        assert_eq!(stripped(&altered, Privacy::Redacted).unwrap(), None);
         let cut = Replay::read(&good[..good.len() - 20]).unwrap();
-        let given = Replay::read(&stripped(&cut).unwrap().unwrap()).unwrap();
+        let given = Replay::read(&stripped(&cut, Privacy::Redacted).unwrap().unwrap()).unwrap();
         let view = View::open(given, Privacy::Redacted).unwrap();
         assert_eq!((view.steps(), view.head().end.as_ref().unwrap().end), (3, EndWord::Cut));
     }

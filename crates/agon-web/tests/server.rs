@@ -476,7 +476,7 @@ fn a_page_asks_for_the_steps_it_shows_until_the_replay_is_put_away() {
 fn the_page_names_its_engines_where_there_are_some() {
     let server = Running::start();
     let page = server.send("GET /", &[], "");
-    let name = format!("/{}", agon_module::NAME);
+    let name = format!("/parts/{}", agon_module::NAME);
     assert_eq!(
         page.contains(&format!("<meta name=\"agon-engine\" content=\"{name}\">")),
         agon_module::is_built()

@@ -23,6 +23,7 @@ pub mod ground;
 pub mod holding;
 pub mod pack;
 pub mod speed;
+pub mod telling;
 pub mod unpack;
 pub mod versions;
 

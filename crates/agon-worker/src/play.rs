@@ -8,11 +8,12 @@ use agon_contest::told::observed;
 use agon_contest::{FaultsTold, MatchOrder, Observed, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session, Setup};
 use agon_match::record::{Held, Void};
-use agon_match::{MatchRecord, Ponder, cpus_a_match};
+use agon_match::{MatchRecord, Observer, Ponder, cpus_a_match};
 use agon_replay::{Replay, SeatInfo, redact_named};
 use agon_spec::Clock;
 
-use crate::protocol::{BotSource, ContestTerms, Job, MatchGround, Nothing, Stage, Unfit, Whole};
+use crate::protocol::{BotSource, ContestTerms, Job, MatchGround, Nothing, Sitting, Stage, Unfit, Whole};
+use crate::telling::Telling;
 use crate::{ground, holding, private};
 
 /// The game under a contest's terms, with its rules and maps loaded.
@@ -192,12 +193,27 @@ impl PreparedGame {
         halt: &AtomicBool,
         turn: &AtomicU32,
     ) -> Result<MatchEnd, String> {
+        self.play_told(job, bots, (cpus, halt, turn), None)
+    }
+
+    /// The same while somebody is told of it, if anybody is.
+    ///
+    /// # Errors
+    /// As [`play`](Self::play).
+    pub fn play_told(
+        &self,
+        job: &Job,
+        bots: &[BotName],
+        (cpus, halt, turn): (&[usize], &AtomicBool, &AtomicU32),
+        telling: Option<&Telling>,
+    ) -> Result<MatchEnd, String> {
         self.check(job)?;
         let seats = job.seats.iter().map(|seat| SeatInfo {
             bot: seat.program.hash().to_owned(),
             label: seat.label.clone(),
             hash: Some(seat.program.hash().to_owned()),
         });
+        let mut telling = telling;
         let game = MatchOrder {
             session: self.open_for(job)?,
             clock: self.clock,
@@ -207,6 +223,7 @@ impl PreparedGame {
             disturbed: &job.disturbed,
             id: None,
             is_recorded: true,
+            observer: telling.as_mut().map(|telling| telling as &mut dyn Observer),
         };
         let played = match &job.ground {
             None => play_match(game, cpus, halt, turn),
@@ -236,14 +253,17 @@ impl PreparedGame {
         }
         let replay = recorded.replay().map_err(|trouble| trouble.to_string())?.unwrap_or_default();
         let record = recorded.record;
-        let folders = job
-            .seats
-            .iter()
-            .zip(bots)
-            .map(|(sitting, bot)| matches!(sitting.program, BotSource::Source(_)).then(|| folder(bot)));
-        let (job, folders) = (job.clone(), folders.collect());
+        let (job, folders) = (job.clone(), folders(job, bots));
         Ok(MatchEnd::Whole(Box::new(HeldRecord { record, replay, job, folders })))
     }
+}
+
+/// For each seat, the folder with its program's files; none for a seat without an author.
+pub fn folders(job: &Job, bots: &[BotName]) -> Vec<Option<PathBuf>> {
+    let own = |(sitting, bot): (&Sitting, &BotName)| {
+        matches!(sitting.program, BotSource::Source(_)).then(|| folder(bot))
+    };
+    job.seats.iter().zip(bots).map(own).collect()
 }
 
 /// The folder with a bot's files.

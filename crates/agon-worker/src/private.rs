@@ -46,7 +46,7 @@ fn size(value: &impl serde::Serialize) -> usize {
 }
 
 /// The beginning and the end of a long text.
-fn excerpt(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     match text.len() > LONGEST {
         true => String::from_utf8_lossy(&Excerpt::of(text.as_bytes(), LONGEST).text()).into_owned(),
         false => text.to_owned(),

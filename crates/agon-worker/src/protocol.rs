@@ -111,6 +111,9 @@ pub struct Job {
     /// Whether all submissions in it are of whoever tries one out: what is wrong with any is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_one_teams: bool,
+    /// Whether somebody wants to see it while it is played ([`Hall::tell`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_followed: bool,
 }
 
 /// A bot in a seat.
@@ -176,6 +179,10 @@ pub struct ToldFault {
 
 /// Upper limit on what is posted for one seat, in bytes of JSON.
 pub const MOST_PRIVATE: usize = 256 << 10;
+/// Upper limit on a piece of a match that is told of while it is played, in bytes.
+pub const MOST_PIECE: usize = 256 << 10;
+/// The same for all pieces of a match: the rest is seen when it is over.
+pub const MOST_TOLD: usize = 4 << 20;
 
 /// Why a version cannot play: its author's fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -302,6 +309,15 @@ pub trait Hall: Sync {
     /// # Errors
     /// When the server is away.
     fn beat(&self, lease: i64, playing: &[(Try, u32)]) -> Result<bool, Away>;
+    /// Tells of a match being played: the chunks of its replay that are written next, without a header, as the `piece`-th piece, from 0.
+    /// Returns which piece the server wants next: an earlier one if it lacks some; none if it wants no more.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn tell(&self, attempt: Try, piece: u64, chunks: &[u8]) -> Result<Option<u64>, Away> {
+        let _ = (attempt, piece, chunks);
+        Ok(None)
+    }
     /// Reports that the version a check match is about is being unpacked and built. `false` if the match is somebody
     /// else's by now.
     ///

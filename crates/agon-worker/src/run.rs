@@ -2,6 +2,7 @@
 
 mod forgetting;
 mod posting;
+mod telling;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +15,7 @@ use agon_match::CpuShares;
 
 use crate::play::{HeldRecord, MatchEnd, PreparedGame};
 use crate::protocol::{Away, BotSource, Hall, Job, Nothing, Try, Unfit};
+use crate::telling::Telling;
 use crate::versions::{ReadyBot, Unready, VersionShelf};
 use posting::Done;
 
@@ -118,6 +120,8 @@ struct State {
     /// For each lease, how many matches are not over.
     open: BTreeMap<i64, usize>,
     playing: BTreeMap<Try, (i64, Arc<AtomicU32>)>,
+    /// Those of them that the server is told of.
+    telling: BTreeMap<Try, Arc<Telling>>,
     /// Matches that have begun and still have to be reported to the server, with their start times.
     begun: VecDeque<(Try, Instant)>,
     /// Matches that are over, in the order they ended.
@@ -216,6 +220,7 @@ pub fn run(
             shared.lock().posts = false;
             shared.changed.notify_all();
         });
+        scope.spawn(|| shared.tell());
         // In a thread of its own: much may have to be removed, and no lease waits for that.
         scope.spawn(|| shared.forget());
         shared.keep_alive();
@@ -291,7 +296,10 @@ impl Shared<'_> {
             let turn = Arc::new(AtomicU32::new(0));
             self.lock().playing.insert(attempt, (lease, Arc::clone(&turn)));
             let finished = catch_unwind(AssertUnwindSafe(|| self.one(&job, cpus, &turn)));
-            self.lock().busy -= 1;
+            let mut state = self.lock();
+            state.busy -= 1;
+            state.telling.remove(&attempt);
+            drop(state);
             let ended = finished.unwrap_or_else(|_| self.told(attempt, &panicked()));
             if let Ended::Played(recorded) = ended {
                 self.leave(Done::new(lease, &job, recorded));
@@ -451,7 +459,12 @@ impl Shared<'_> {
         }
         let bots: Vec<BotName> = held.iter().map(|standing| standing.bot.clone()).collect();
         let began = Instant::now();
-        let played = self.table.play(job, &bots, cpus, self.stop, turn);
+        let telling = job.is_followed.then(|| Arc::new(Telling::of(self.table, job, &bots)));
+        if let Some(telling) = &telling {
+            self.lock().telling.insert(attempt, telling.clone());
+            self.changed.notify_all();
+        }
+        let played = self.table.play_told(job, &bots, (cpus, self.stop, turn), telling.as_deref());
         match played {
             Ok(MatchEnd::Stopped) => Ended::Not,
             Ok(MatchEnd::Whole(recorded)) => {

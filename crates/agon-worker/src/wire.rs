@@ -169,6 +169,12 @@ pub struct Yours {
     pub yours: bool,
 }
 
+/// Which piece of a match the server wants to be told next; none if it wants no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextPiece {
+    pub next: Option<u64>,
+}
+
 /// The fate of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedAll {
@@ -410,6 +416,7 @@ mod tests {
                 disturbed: Vec::new(),
                 ground: None,
                 is_one_teams: false,
+                is_followed: false,
             }
         };
         assert_eq!(check(&job(BotSource::Builtin("builtin:greedy".into()))), Ok(()));

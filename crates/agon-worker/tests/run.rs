@@ -63,6 +63,7 @@ impl Hall for Counter<'_> {
             disturbed: Vec::new(),
             ground: None,
             is_one_teams: false,
+            is_followed: false,
         };
         let jobs: Vec<Job> = (given..self.all.min(given + most as i64)).map(job).collect();
         jobs.iter().for_each(|job| self.at(job.attempt, |life| life.given += 1));

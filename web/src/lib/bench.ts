@@ -175,7 +175,7 @@ export function site(): Bench {
       return text ? (JSON.parse(text) as BenchPage) : own.load()
     },
     filesOf: (version) => asked<TextFile[]>(`${root}/versions/${version}/source`, headers()),
-    sourceOf: ({ match }) => ({ kind: 'live', name: `${match}`, lines: `/match/${match}/lines`, file: `/match/${match}/replay` }),
+    sourceOf: ({ match }) => ({ kind: 'match', address: `/match/${match}` }),
     pageOf: ({ match }, turn) => `/match/${match}/view#turn=${turn}`,
     handIn: (text, request) => ask('/hand-in', 'POST', { text, request }),
   }

@@ -8,14 +8,18 @@ export interface Way {
   go: () => void
 }
 
-const named = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content
+/** What the page says of itself. */
+export const pageSays = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content
+
+/** Whether this page has what belongs to some of the seats alone. */
+export const ownIsShown = () => pageSays('agon-own') !== undefined
 
 /** The page that a page of one match belongs to: its words and its address; none if it stands alone. */
 function page(): { words: string; address: string } | undefined {
-  const address = named('agon-home')
+  const address = pageSays('agon-home')
   // Only within the same site or folder, whatever the page says.
   if (address === undefined || !/^(\/(?!\/)|\.\.\/)[\w./#-]*$/.test(address)) return undefined
-  return { words: named('agon-home-name') ?? 'Back', address }
+  return { words: pageSays('agon-home-name') ?? 'Back', address }
 }
 
 /**

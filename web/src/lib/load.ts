@@ -3,6 +3,7 @@
 import { KEY, askedEarly, engines as early, keyHeader, linked } from './early'
 import { Asks, Problem } from './engine/asks'
 import { NoEngines } from './engine/engines'
+import { ownIsShown, pageSays } from './host'
 import { MatchStream, linesOf, type StepSource } from './stream'
 import { ForeignError, type Drawing, type End, type Line, type Mended } from './drawing'
 import { drawingOf, foreignStream } from './games'
@@ -15,8 +16,10 @@ export { Problem }
 export type Source =
   | { kind: 'replay'; name: string }
   | { kind: 'journal'; name: string; block: string; game: string }
-  /** Being played, or over: on a site with addresses of its lines and of its replay. */
-  | { kind: 'live'; name: string; lines?: string; file?: string }
+  /** A match of this program, and once it is over the address of its replay. */
+  | { kind: 'live'; name: string; file?: string }
+  /** A match of a contest, at this address of its site: it may still be played. */
+  | { kind: 'match'; address: string }
   | { kind: 'file'; name: string; bytes: Blob }
   | { kind: 'page' }
 
@@ -37,8 +40,18 @@ function exported(): string | undefined {
   return document.getElementById('match')?.textContent ?? undefined
 }
 
+/** The match that this page follows, if it is one of a contest that is not over. */
+const followed = () => pageSays('agon-match')
+
+/** The match of a page of a single match; none of other pages. */
+export function sourceOfPage(): Source | undefined {
+  const address = followed()
+  if (address !== undefined) return { kind: 'match', address }
+  return exported() !== undefined || linked() !== undefined ? { kind: 'page' } : undefined
+}
+
 /** Whether this page contains a single match. */
-export const isAlone = () => exported() !== undefined || linked() !== undefined
+export const isAlone = () => sourceOfPage() !== undefined
 
 const unbased = (text: string) => Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0))
 
@@ -70,11 +83,12 @@ export async function fileOf(source: Source): Promise<Blob> {
   if (source.kind === 'file') return plain(source.bytes)
   if (source.kind === 'page') return new Blob([unbased(linked() ?? '')])
   if (source.kind === 'live' && source.file) return plain(await (await reach(source.file)).blob())
+  if (source.kind === 'match') return plain(await (await asked(`${source.address}/replay`)).blob())
   return plain(await (await reach(`api/file?${query(source)}`)).blob())
 }
 
 /** Whether this page belongs to a folder whose files it needs. */
-export const isOfFolder = () => linked() !== undefined
+export const isOfFolder = () => linked() !== undefined || followed() !== undefined
 
 /** Asks a bot whether its order was a mistake; the answer grows while it plays on, and aborting ends it. */
 export async function tried(source: Source, ask: Record<string, string>, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
@@ -97,13 +111,13 @@ async function opened(source: Source): Promise<{ head: Head; steps: StepSource }
   // The module loads and compiles while the file loads; its errors are reported when it is used.
   void engines?.ready().catch(() => {})
   const file = await fileOf(source)
-  const shownAll = source.kind !== 'page'
+  const shownAll = source.kind !== 'page' || ownIsShown()
   try {
     if (engines) return await engines.open(file, shownAll)
   } catch (error) {
     if (!(error instanceof NoEngines)) throw named(source, error)
     engines = undefined
-    if (source.kind === 'page') {
+    if (source.kind === 'page' || source.kind === 'match') {
       throw new Problem(`This page computes its match in the browser, which does not work here: ${error.message}. Open it in another browser.`)
     }
   }
@@ -127,6 +141,15 @@ export async function rule(game: string, id: string): Promise<string | undefined
   } catch {
     return undefined
   }
+}
+
+/** The answer of a contest's site; a refusal becomes a problem. */
+async function asked(address: string): Promise<Response> {
+  const answer = await fetch(address).catch(() => {
+    throw new Problem('The contest does not answer. Load this page again in a moment.')
+  })
+  if (answer.ok) return answer
+  throw new Problem(answer.status === 404 ? 'This match is not here any more, or belongs to another team.' : `The contest answered ${answer.status}; load this page again in a moment.`)
 }
 
 interface Asking {
@@ -207,7 +230,14 @@ export async function load(
   grown: () => void,
   gone: () => boolean,
 ): Promise<void> {
-  if (source.kind === 'live') return follow(source.lines ?? `api/live?name=${encodeURIComponent(source.name)}`, begun, grown, gone)
+  if (source.kind === 'live') {
+    const body = await reach(`api/live?name=${encodeURIComponent(source.name)}`)
+    const stream = await follow(body, undefined, begun, grown, gone)
+    if (!stream) throw new Problem('The server sent nothing.')
+    stream.end ??= { end: 'cut', why: 'the match stopped before its end', outcome: null, moment: '' }
+    return grown()
+  }
+  if (source.kind === 'match') return watched(source, begun, grown, gone)
   let head: Head
   let steps: StepSource
   try {
@@ -231,22 +261,61 @@ export async function load(
   await stream.readAll(() => !gone() && grown(), gone)
 }
 
-/** Follows a match as it is played. */
-async function follow(address: string, begun: (stream: MatchStream) => void, grown: () => void, gone: () => boolean): Promise<void> {
-  const { body } = await reach(address)
-  if (!body) throw new Problem('The server sent nothing.')
+/** How often a match of a contest is asked for again when its stream breaks, and the pause before, in milliseconds. */
+const TRIES = 60
+const PAUSE = 1_000
+
+/** Follows a match of a contest while it is played. When it is over, the engines in this page go on with its replay. */
+async function watched(source: Source & { kind: 'match' }, begun: (stream: MatchStream) => void, grown: () => void, gone: () => boolean): Promise<void> {
   let stream: MatchStream | undefined
+  for (let tries = 0; !stream?.end && !gone(); tries++) {
+    try {
+      stream = await follow(await asked(`${source.address}/lines`), stream, begun, grown, gone)
+    } catch (error) {
+      // What it refuses it would refuse again; a line that broke may be mended.
+      if (!stream || tries >= TRIES || (error instanceof Problem && error.isFinal)) throw error
+    }
+    if (!stream?.end) await new Promise((resolve) => setTimeout(resolve, PAUSE))
+  }
+  if (!stream || gone()) return
+  grown()
+  if (!engines) return
+  const { head, steps } = await opened(source)
+  if (gone()) return steps.close?.()
+  stream.goOnWith(head, steps)
+  grown()
+}
+
+/** Follows a match as it is played, as far as this answer goes: a new one, or `known`, whose first lines come once more. */
+async function follow(
+  { body }: Response,
+  known: MatchStream | undefined,
+  begun: (stream: MatchStream) => void,
+  grown: () => void,
+  gone: () => boolean,
+): Promise<MatchStream | undefined> {
+  if (!body) throw new Problem('The server sent nothing.')
+  let stream = known
+  let skip = known ? known.total + 1 : 0
   let rested = performance.now()
   for await (const text of linesOf(body)) {
-    if (gone()) return
-    const line = JSON.parse(text) as { error?: unknown }
-    if (typeof line.error === 'string') throw new Problem(line.error)
-    if (!stream) {
+    if (gone()) return stream
+    const line = JSON.parse(text) as { error?: unknown; wait?: unknown; restart?: unknown; end?: unknown }
+    if (typeof line.error === 'string') throw new Problem(line.error, undefined, true)
+    if (line.restart !== undefined) {
+      stream = undefined
+      skip = 0
+    } else if (typeof line.wait === 'string') {
+      if (stream) stream.waits = line.wait
+    } else if (skip > 0 && !('end' in line && 'outcome' in line)) {
+      skip--
+    } else if (!stream) {
       const head = line as unknown as Head
       stream = new MatchStream(head, drawn(head))
       begun(stream)
-    } else if (!stream.add(line as unknown as Line | End)) {
-      break
+    } else {
+      stream.waits = undefined
+      if (!stream.add(line as unknown as Line | End)) break
     }
     if (performance.now() - rested > 12) {
       grown()
@@ -254,9 +323,8 @@ async function follow(address: string, begun: (stream: MatchStream) => void, gro
       rested = performance.now()
     }
   }
-  if (!stream) throw new Problem('The server sent nothing.')
-  stream.end ??= { end: 'cut', why: 'the match stopped before its end', outcome: null, moment: '' }
   grown()
+  return stream
 }
 
 function show(record: Mended, begun: (stream: MatchStream) => void, grown: () => void): void {

@@ -63,6 +63,8 @@ export class MatchStream {
   /** The number of steps so far. */
   total = 0
   end: End | undefined
+  /** Why nothing comes of a match that is followed, for now. */
+  waits: string | undefined
   /** Lines, the most recently used last. */
   private readonly lines = new Map<number, { line: Line; size: number }>()
   private readonly ready = new Map<number, Step>()
@@ -73,9 +75,8 @@ export class MatchStream {
 
   /** A match of `head`; without `steps` its lines are added one by one, and all are kept. */
   constructor(
-    readonly head: Head,
+    public head: Head,
     readonly drawing: Drawing,
-    /** For a match that was followed, its replay once it is over. */
     public steps?: StepSource,
   ) {
     this.start = head.scene
@@ -110,6 +111,12 @@ export class MatchStream {
     this.lines.set(this.total, { line, size: 0 })
     this.survey(line)
     return true
+  }
+
+  /** A match that was followed is over: what is not in its lines is asked of its replay from now on. */
+  goOnWith(head: Head, steps: StepSource): void {
+    this.head = head
+    this.steps = steps
   }
 
   /** Forgets everything after a step, in a match whose moves were taken back. */

@@ -54,6 +54,7 @@ fn job(game: i64) -> Job {
         disturbed: Vec::new(),
         ground: None,
         is_one_teams: false,
+        is_followed: false,
     }
 }
 

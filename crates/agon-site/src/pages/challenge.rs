@@ -102,18 +102,21 @@ fn choices(ask: &Visit, shown: &Shown, wanted: &Wanted) -> Markup {
         let mut versions = shown.board.versions.iter();
         versions.find(|version| version.entrant == line.name && version.state == VersionState::Live)
     });
+    let live: Vec<_> = live.take(OFFERED).collect();
     let own = shown
         .board
         .versions
         .iter()
         .rev()
-        .filter(|version| Some(version.entrant.as_str()) == own_name && version.state.can_play());
+        .filter(|version| Some(version.entrant.as_str()) == own_name && version.state.can_play())
+        // Each bot is offered once.
+        .filter(|version| !live.iter().any(|live| live.id == version.id));
     let seats = ask.site.server.policy().seats;
     let chosen = |id: VersionId| wanted.against == id.to_string();
     html! {
         (field("Against", "Any live bot, or an old version of your own.", html! {
             select name="against" required {
-                optgroup label="Live" { @for version in live.take(OFFERED) {
+                optgroup label="Live" { @for version in &live {
                     option value=(version.id) selected[chosen(version.id)] { (version.entrant) @if !version.boss { " v" (version.n) } }
                 } }
                 optgroup label="Your versions" { @for version in own.take(40) {

@@ -1,9 +1,10 @@
 //! Matches: lists with filters, one match, and its replay.
 
 use agon_api::played::{SeatOutcome, SeatView, Viewpoint, reason_seen_from};
-use agon_replay::{Replay, SeatInfo};
+use agon_replay::{Replay, ReplayError, SeatInfo};
 use agon_store::reads::{Ended, PAGE, StoredMatch};
 use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
+use agon_web::Privacy;
 use agon_web::page::LinkedPlace;
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -14,7 +15,7 @@ use crate::gate::Visit;
 use crate::pages::challenge::Wanted;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
-use crate::pages::own::Times;
+use crate::pages::own::{Own, Times};
 use crate::pages::sought::{Asked, LONGEST_REASON, WAYS};
 use crate::pages::{own, rulings, version, words};
 use crate::problem::Refused;
@@ -142,9 +143,9 @@ fn row(ask: &Visit, played: &StoredMatch, viewpoint: Option<Viewpoint>) -> Marku
             @if viewpoint.is_some() { td { @if let Some(seen) = seen { (result(seen)) } @else { span.faint title="Two versions of the same team met" { "Both" } } } }
             td.who {
                 @if let (Some(seen), 2) = (seen, played.seats.len()) {
-                    a href=(address) { @for other in seen.others() { (name(other)) } }
+                    a href=(address) { @for other in seen.others() { (name(ask, played, other)) } }
                 } @else {
-                    a href=(address) { (in_order(played)) }
+                    a href=(address) { (in_order(ask, played)) }
                 }
             }
             td.wide { (ask.site.map_of(played.map, played.seed)) }
@@ -155,12 +156,31 @@ fn row(ask: &Visit, played: &StoredMatch, viewpoint: Option<Viewpoint>) -> Marku
 }
 
 /// The entrant of a seat: the team and the version.
-fn name(seat: &SeatOutcome) -> Markup {
-    html! { b { (seat.name) } @if seat.n < 1 { span.faint { " draft" } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
+fn name(ask: &Visit, played: &StoredMatch, seat: &SeatOutcome) -> Markup {
+    html! { b { (seat.name) } @if is_draft(seat) { span.faint { " draft of " (asked_at(ask, played)) } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
+}
+
+fn is_draft(seat: &SeatOutcome) -> bool {
+    seat.n < 1 && !seat.boss
+}
+
+/// When a match was asked for: drafts and challenges have no other name.
+fn asked_at(ask: &Visit, played: &StoredMatch) -> String {
+    ask.settings.told(played.planned, "%H:%M")
+}
+
+/// The entrant of a seat, in a few words: `Ann v3`, `Ann’s draft of 20:51`, to her team `your draft of 20:51`.
+fn called(ask: &Visit, played: &StoredMatch, seat: &SeatOutcome) -> String {
+    let is_own = ask.person().is_some_and(|person| person.team == Some(EntrantId(seat.team)));
+    match (is_draft(seat), is_own) {
+        (true, true) => format!("your draft of {}", asked_at(ask, played)),
+        (true, false) => format!("{}’s draft of {}", seat.name, asked_at(ask, played)),
+        (false, _) => seat.called(),
+    }
 }
 
 /// The players, the best first.
-fn in_order(played: &StoredMatch) -> Markup {
+fn in_order(ask: &Visit, played: &StoredMatch) -> Markup {
     let mut seats: Vec<&SeatOutcome> = played.seats.iter().collect();
     seats.sort_by_key(|seat| seat.rank.unwrap_or(0));
     html! {
@@ -168,7 +188,7 @@ fn in_order(played: &StoredMatch) -> Markup {
             @if place > 0 {
                 span.faint { @if pair.rank.is_some() && pair.rank == seats[place - 1].rank { " drew with " } @else if pair.rank.is_some() { " beat " } @else { " and " } }
             }
-            (name(pair))
+            (name(ask, played, pair))
         }
     }
 }
@@ -259,7 +279,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let unfit = is_unfit(&ask, &played).await?;
     let own = own::of_match(&ask, &played).await?;
     let timing = if own.is_empty() { Vec::new() } else { timing(&ask, &played).await? };
-    let answer = sentence(&played);
+    let answer = sentence(&ask, &played);
     let lead = match (&played.end, played.settled) {
         (Some((reason, steps)), Some(at)) => format!(
             "Ended after {}: {reason}. Played {} ago on {}.",
@@ -288,13 +308,16 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         Some(own) => format!("Unrated, rules changed: {}. {lead}", own.says),
         None => lead,
     };
+    let view = format!("/match/{}/view", played.id);
     let content = html! {
         @if played.replay.is_some() {
             p.row {
-                a.button.main href=(format!("/match/{}/view", played.id)) { "Watch" }
+                a.button.main href=(view) { "Watch" }
                 a.button href=(format!("/match/{}/replay", played.id)) { "Download the replay" }
                 @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Play again" } }
             }
+        } @else if !is_over {
+            p.row { a.button.main href=(view) { "Watch" } }
         } @else if let Some(checked) = played.seats.first().filter(|_| unfit && played.kind == Kind::Check) {
             p.row { a.button href=(format!("/version/{}", checked.version)) { "See why" } }
         } @else if let Some(again) = again(&ask, &played).filter(|_| played.state == MatchState::Dead) {
@@ -310,7 +333,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                     @for (number, seat) in played.seats.iter().enumerate() {
                         tr.(if ask.person().is_some_and(|person| person.team == Some(EntrantId(seat.team))) { "own" } else { "" }) {
                             td.number { (number + 1) }
-                            td { a href=(format!("/team/{}", seat.team)) { (name(seat)) } }
+                            td { a href=(format!("/team/{}", seat.team)) { (name(&ask, &played, seat)) } }
                             td.number { (seat.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string())) }
                             td.number { (seat.score.map_or_else(|| "–".to_owned(), score)) }
                             td.number.wide { @if let Some(ms) = seat.max_ms.filter(|_| !seat.boss) { (format!("{ms:.1} ms")) } }
@@ -347,27 +370,25 @@ fn score(score: f64) -> String {
     words::minus(&if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") })
 }
 
-/// The entrant of a seat, in a few words: the team and the version.
-pub fn label(seat: &SeatOutcome) -> String {
-    match seat.n < 1 && !seat.boss {
-        true => format!("{} (draft)", seat.name),
-        false => seat.called(),
-    }
-}
-
 /// What happened, in a sentence.
-fn sentence(played: &StoredMatch) -> String {
-    let firsts: Vec<String> = played.seats.iter().filter(|seat| seat.rank == Some(1)).map(label).collect();
-    let others: Vec<String> =
-        played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
-    let all: Vec<String> = played.seats.iter().map(label).collect();
-    match (&firsts[..], &others[..]) {
-        ([], _) if played.state == MatchState::Dead => format!("{} was abandoned", all.join(" vs ")),
-        ([], _) => format!("{}: not finished yet", all.join(" vs ")),
+fn sentence(ask: &Visit, played: &StoredMatch) -> String {
+    let called = |is_meant: fn(i64) -> bool| -> Vec<String> {
+        let seats = played.seats.iter().filter(|seat| is_meant(seat.rank.unwrap_or(0)));
+        seats.map(|seat| called(ask, played, seat)).collect()
+    };
+    let (firsts, others, all) = (called(|rank| rank == 1), called(|rank| rank > 1), called(|_| true));
+    let said = match (&firsts[..], &others[..]) {
+        ([], _) if played.state == MatchState::Dead => format!("{} was abandoned", all.join(" against ")),
+        ([], _) => all.join(" against "),
         ([first], [other]) => format!("{first} beat {other}"),
         ([first], _) => format!("{first} came first of {}", all.len()),
         (firsts, []) => format!("{} drew", firsts.join(" and ")),
         (firsts, _) => format!("{} share the first place", firsts.join(" and ")),
+    };
+    match (played.kind, said.strip_prefix("your")) {
+        (Kind::Challenge, _) => format!("Challenge of {}: {said}", asked_at(ask, played)),
+        (_, Some(rest)) => format!("Your{rest}"),
+        (_, None) => said,
     }
 }
 
@@ -436,7 +457,7 @@ async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
         tracing::warn!("the replay of match {} cannot be read: {error}", played.id);
         Refused::ours()
     })?;
-    let names: Vec<String> = played.seats.iter().map(label).collect();
+    let names: Vec<String> = played.seats.iter().map(SeatOutcome::called).collect();
     let done = tokio::task::spawn_blocking(move || {
         let session = match own_rules {
             Some(own) => site.server.table().open_on(&own.ground, seed)?,
@@ -458,27 +479,70 @@ async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
     }
 }
 
-/// The replay as a file.
+/// The replay as the caller may see it: with what belongs to the seats that the caller may look into.
+pub async fn seen(ask: &Visit, played: &StoredMatch) -> Result<Replay, Refused> {
+    let bytes = public(ask, played).await?;
+    with(bytes, own::of_match(ask, played).await?).await
+}
+
+/// A public replay with what belongs to some seats.
+async fn with(public: Vec<u8>, own: Vec<Own>) -> Result<Replay, Refused> {
+    let read = move || {
+        let mut replay = Replay::read(&public)?;
+        for seat in &mut replay.header.seats {
+            // That of a team's bot is a hash, which starts nothing.
+            if !seat.bot.starts_with("builtin:") {
+                seat.bot.clear();
+            }
+        }
+        own.into_iter().for_each(|own| own.add_to(&mut replay));
+        Ok::<_, ReplayError>(replay)
+    };
+    tokio::task::spawn_blocking(read).await.ok().and_then(Result::ok).ok_or_else(Refused::ours)
+}
+
+/// The replay as a file. A team's own has what its bots wrote; an organiser's has not, who may want to pass it on.
 pub async fn replay(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
-    let bytes = public(&ask, &played).await?;
+    let mut bytes = public(&ask, &played).await?;
+    let mut own = own::of_match(&ask, &played).await?;
+    let team = ask.person().and_then(|person| person.team);
+    own.retain(|own| played.seats.get(own.seat).is_some_and(|seat| team == Some(EntrantId(seat.team))));
+    if !own.is_empty() {
+        bytes = with(bytes, own).await?.written().map_err(|_| Refused::ours())?;
+    }
     let name = format!("attachment; filename=\"match-{}.replay\"", played.id);
     let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static("application/octet-stream");
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], bytes).into_response())
 }
 
-/// The match in the viewer.
+/// The match in the viewer, which follows one that is not over.
 pub async fn view(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
-    let bytes = public(&ask, &played).await?;
-    let (home, zone) = (format!("/match/{}", played.id), ask.settings.zone_name());
+    let replay = match played.replay {
+        Some(_) => Some(seen(&ask, &played).await?),
+        None => None,
+    };
+    let (home, zone, title) =
+        (format!("/match/{}", played.id), ask.settings.zone_name(), sentence(&ask, &played));
+    let privacy = match own::seats(&ask, &played)[..] {
+        [] => Privacy::Redacted,
+        _ => Privacy::Private,
+    };
     let made = tokio::task::spawn_blocking(move || {
-        let replay = Replay::read(&bytes).map_err(|error| error.to_string())?;
         let mut page = Vec::new();
-        let place = LinkedPlace { home: "The match's page", address: &home, zone: Some(&zone) };
-        agon_web::page::write_linked(replay, "/viewer", &place, &mut page)
-            .map_err(|error| error.to_string())?;
+        let place = LinkedPlace {
+            home: Some(("The match's page", &home)),
+            title: Some(&title),
+            zone: Some(&zone),
+            privacy,
+        };
+        let written = match replay {
+            Some(replay) => agon_web::page::write_linked(replay, "/viewer", &place, &mut page),
+            None => agon_web::page::write_followed(&home, "/viewer", &place, &mut page),
+        };
+        written.map_err(|error| error.to_string())?;
         Ok::<_, String>(page)
     });
     match made.await {

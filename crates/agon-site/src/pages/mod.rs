@@ -18,6 +18,7 @@ mod download;
 mod everybody;
 mod home;
 mod ladder;
+mod lines;
 pub(crate) mod mail;
 mod matches;
 mod membership;
@@ -73,6 +74,7 @@ pub const ROUTES: &[Route] = &[
     get("/matches", Verb::See, RouteObject::Contest, || asked(matches::list)),
     get("/match/{id}", Verb::See, RouteObject::Contest, || asked(matches::page)),
     get("/match/{id}/view", Verb::See, RouteObject::Contest, || asked(matches::view)),
+    get("/match/{id}/lines", Verb::See, RouteObject::Contest, || asked(lines::lines)),
     get("/match/{id}/output", Verb::See, RouteObject::Contest, || asked(own::output)),
     get("/match/{id}/replay", Verb::See, RouteObject::Contest, || asked(matches::replay)),
     get("/get", Verb::See, RouteObject::Contest, || asked(download::page)),

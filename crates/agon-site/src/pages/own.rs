@@ -1,6 +1,9 @@
 //! The part of a match that belongs to one team: what its program wrote, how long its answers took, and what it did wrong.
 //! The rows of others are never even read here: the query names the owner of the seat.
 
+use agon_api::played::SeatOutcome;
+use agon_game::Seat;
+use agon_replay::data::note;
 use agon_replay::{Replay, SeatNote};
 use agon_store::reads::StoredMatch;
 use agon_store::{Cause, EntrantId, Whose};
@@ -10,6 +13,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::gate::Visit;
@@ -30,14 +34,19 @@ pub(crate) struct Own {
     private: Private,
 }
 
+/// The seats that the caller may look into: whatever belongs to the author of a seat alone is given by this.
+pub fn seats(ask: &Visit, played: &StoredMatch) -> Vec<Seat> {
+    let seats = Seat::first(u8::try_from(played.seats.len()).unwrap_or(0)).zip(&played.seats);
+    let may = |seat: &SeatOutcome| may(&ask.actor, Verb::Look, Object::Team(EntrantId(seat.team)));
+    seats.filter(|(_, seat)| !seat.boss && may(seat)).map(|(place, _)| place).collect()
+}
+
 /// What is kept of each seat that the caller may look into.
 pub async fn of_match(ask: &Visit, played: &StoredMatch) -> Result<Vec<Own>, Refused> {
-    let mut teams: Vec<EntrantId> =
-        played.seats.iter().filter(|seat| !seat.boss).map(|seat| EntrantId(seat.team)).collect();
-    teams.sort();
-    teams.dedup();
+    let team_of = |seat: Seat| played.seats.get(seat.index()).map(|own| EntrantId(own.team));
+    let teams: BTreeSet<EntrantId> = seats(ask, played).into_iter().filter_map(team_of).collect();
     let mut all = Vec::new();
-    for team in teams.into_iter().filter(|team| may(&ask.actor, Verb::Look, Object::Team(*team))) {
+    for team in teams {
         let own = ask.site.server.own_of_match(team, played.id).await?;
         all.extend(own.into_iter().map(|(seat, private)| Own { seat, private }));
     }
@@ -70,14 +79,31 @@ impl Times {
 }
 
 impl Own {
-    /// The whole of standard error and the like as text, each piece under its step, which is called `word`.
-    fn text(&self, word: &str) -> String {
+    /// Puts it back into the match's replay, from which it was taken out.
+    pub fn add_to(self, replay: &mut Replay) {
+        let (seat, Private { faults, mut notes, left_out }) = (Seat::new(self.seat as u8), self.private);
+        if left_out > 0 {
+            let step = notes.first().map_or(0, |first| first.step);
+            let text = format!("({left_out} earlier pieces were not kept)\n");
+            notes.insert(0, SeatNote { step, kind: note::STDERR.to_owned(), text });
+        }
+        replay.notes.insert(seat, notes);
+        let public = replay.end.as_mut().and_then(|end| end.facts.get_mut("faults")?.as_array_mut());
+        let own = public.into_iter().flatten().filter(|fault| fault["seat"] == seat.number());
+        for (public, own) in own.zip(faults) {
+            public["message"] = own.fix.map_or(own.what.clone(), |fix| format!("{} {fix}", own.what)).into();
+        }
+    }
+
+    /// What it wrote as text, each piece under its step, which is called `word`; `all` of it, or without the answers as they were sent,
+    /// which the viewer shows turn by turn.
+    fn text(&self, word: &str, all: bool) -> String {
         let mut text = String::new();
         if self.private.left_out > 0 {
             let _ = writeln!(text, "({} earlier pieces were not kept)", self.private.left_out);
         }
         let mut last = None;
-        for note in &self.private.notes {
+        for note in self.private.notes.iter().filter(|kept| all || kept.kind != note::RAW) {
             if last != Some(note.step) {
                 let _ = writeln!(text, "--- {word} {}", note.step + 1);
                 last = Some(note.step);
@@ -110,12 +136,12 @@ impl Own {
     pub fn card(&self, ask: &Visit, played: &StoredMatch, times: &Times) -> Markup {
         let Times { answers: times, charged } = times;
         let clock = ask.site.server.terms().clock.clock();
-        let name = played.seats.get(self.seat).map(matches::label).unwrap_or_default();
+        let name = played.seats.get(self.seat).map(SeatOutcome::called).unwrap_or_default();
         let view = |step: u32| format!("/match/{}/view#turn={step}", played.id);
         let mut slowest: Vec<&(u32, f64)> = times.iter().collect();
         slowest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         slowest.truncate(SLOWEST);
-        let text = self.text(words::step(&ask.settings.game));
+        let text = self.text(words::step(&ask.settings.game), false);
         let from = text.ceil_char_boundary(text.len().saturating_sub(SHOWN));
         html! {
             section.card {
@@ -217,7 +243,7 @@ pub async fn output(ask: Visit, Query(which): Query<Which>) -> Result<Response, 
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     Ok((
         [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)],
-        own.text(words::step(&ask.settings.game)),
+        own.text(words::step(&ask.settings.game), true),
     )
         .into_response())
 }

@@ -62,7 +62,8 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     let answer = ann.upload("/draft", wish, "", b"").await;
     let game = answer.header("location").unwrap_or_else(|| panic!("{}", answer.text())).to_owned();
     assert!(game.starts_with("/match/"), "{game}");
-    assert!(ann.get(&game).await.heading().ends_with("not finished yet"));
+    let heading = ann.get(&game).await.heading();
+    assert!(heading.contains(" against your draft of 06:"), "it has a name: {heading}");
     let sources: Vec<_> = world.server.objects().list().await.expect("read");
     assert_eq!(sources.len(), 1);
     let kept = world.server.objects().get(&sources[0], 1 << 20).await.expect("there");
@@ -71,7 +72,10 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     play(&world, 6).await;
     let page = ann.get(&game).await.text();
     assert!(page.contains("id=\"match\" data-pace"), "a page that was live finds the last of it: {page}");
-    assert!(page.contains("(draft)") && page.contains("Play again") && page.contains("/draft?"), "{page}");
+    assert!(
+        page.contains("draft of 06:") && page.contains("Play again") && page.contains("/draft?"),
+        "{page}"
+    );
     for other in [&mut bob, &mut nobody] {
         assert_eq!(other.get(&game).await.status, 404, "a draft is nobody else's to see");
     }

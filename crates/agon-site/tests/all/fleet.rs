@@ -97,6 +97,7 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
         disturbed: Vec::new(),
         ground: None,
         is_one_teams: false,
+        is_followed: false,
     };
     let exchange = format!("/fleet/v1/exchange?series={series}");
     let add = Exchange { add: vec![job], ..Exchange::default() };

@@ -15,6 +15,7 @@ mod encrypted;
 mod factor;
 mod fleet;
 mod get;
+mod lines;
 mod mail;
 mod marks;
 mod metrics;

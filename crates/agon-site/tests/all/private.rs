@@ -13,13 +13,13 @@ use agon_worker::BotSource;
 const SECRET: &str = "my secret plan is the left flank";
 
 /// The game's Python starter, made to print what nobody else may know.
-fn talkative(folder: &Path) -> PathBuf {
+pub fn talkative(folder: &Path, secret: &str) -> PathBuf {
     let starters = agon_games::all()[0].info().starters;
     let starter = starters.iter().find(|starter| starter.strategy == "bot.py").expect("Python is there");
     for (name, text) in starter.files {
         let file = folder.join(name);
         std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("made");
-        let said = format!("import sys as _s\nprint('{SECRET}', file=_s.stderr, flush=True)\n");
+        let said = format!("import sys as _s\nprint('{secret}', file=_s.stderr, flush=True)\n");
         // A docstring and `__future__` imports must come first in Python; neither is required.
         let text = if *name == "bot.py" { format!("{said}{text}") } else { (*text).to_owned() };
         std::fs::write(file, text).expect("written");
@@ -55,7 +55,7 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
     let version = ann.upload("/upload", &[], "bot.py", b"print('as good as any')").await;
     let version = version.header("location").expect("taken in").to_owned();
     let folder = tempfile::tempdir().expect("a folder");
-    let bot = talkative(folder.path());
+    let bot = talkative(folder.path(), SECRET);
     let bot = BotName::parse(&bot.to_string_lossy()).expect("a folder");
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     // Its check match, and then at least one of the ladder.

@@ -176,7 +176,7 @@ fn stream_live(live: Live) -> Response {
             changes.mark_unchanged();
             let (more, done) = live.since(sent);
             sent += more.len();
-            let piece: String = more.iter().flat_map(|text| [text, "\n"]).collect();
+            let piece: String = more.iter().map(AsRef::as_ref).collect::<Vec<&str>>().concat();
             if !piece.is_empty() && line.send(piece.into()).await.is_err() {
                 return;
             }

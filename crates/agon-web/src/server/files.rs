@@ -12,7 +12,6 @@ use super::state::AppState;
 use crate::app;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
 /// For files whose name changes with their content.
 const KEPT: &str = "private, max-age=31536000, immutable";
 
@@ -22,7 +21,7 @@ pub(super) fn routes() -> Router<Arc<AppState>> {
         .route("/parts/{name}", get(part))
         .route("/editor.js", get(|| async { packed(SCRIPT, app::PACKED_EDITOR.bytes()) }))
         .route("/icon.svg", get(|| async { ([(header::CONTENT_TYPE, "image/svg+xml")], app::ICON) }))
-        .route(&format!("/{}", agon_module::NAME), get(engine))
+        .route(&format!("/parts/{}", agon_module::NAME), get(engine))
 }
 
 async fn page() -> Response {
@@ -44,9 +43,8 @@ fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
 
 /// A part of the app. Its name changes with its content, so the browser may cache it, and what it compiled from it.
 async fn part(Path(name): Path<String>) -> Response {
-    let Some(part) = app::Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
-    let kind = if part.is_style() { STYLE } else { SCRIPT };
-    ([(header::CACHE_CONTROL, KEPT)], packed(kind, part.bytes())).into_response()
+    let Some((kind, bytes)) = app::part(&name) else { return StatusCode::NOT_FOUND.into_response() };
+    ([(header::CACHE_CONTROL, KEPT)], packed(kind, bytes)).into_response()
 }
 
 /// The engines, in an encoding that the browser accepts. Their name changes with their content, so it may cache them.

@@ -27,6 +27,9 @@ pub struct ExportOptions {
     /// For html: keeps the output of the bots, and how they were started
     #[arg(long, requires = "format")]
     pub private: bool,
+    /// For html: puts the engines in, so that the page analyses the match and plays on from any turn (1 MB instead of 0.2)
+    #[arg(long, requires = "format")]
+    pub engines: bool,
     /// For spec: the turn that becomes a section of a spec file, from 1
     #[arg(long, short, value_name = "T", conflicts_with = "input")]
     pub turn: Option<u32>,
@@ -107,7 +110,7 @@ pub fn export(options: &ExportOptions) -> Done {
     };
     match options.format {
         Some(ExportFormat::Json) => export_json(&replay, &mut out)?,
-        Some(ExportFormat::Html) => page(replay, options.private, &mut out)?,
+        Some(ExportFormat::Html) => page(replay, options, &mut out)?,
         Some(ExportFormat::Original(_) | ExportFormat::Spec) => out.write_all(&ready.unwrap_or_default())?,
         None => export_input(&replay, options, &mut out)?,
     }
@@ -219,9 +222,14 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     Ok(())
 }
 
-fn page(replay: Replay, private: bool, to: &mut impl io::Write) -> Done {
-    let privacy = if private { agon_web::Privacy::Private } else { agon_web::Privacy::Redacted };
-    agon_web::page::write(replay, privacy, to).map_err(|error| match error {
+fn page(replay: Replay, options: &ExportOptions, to: &mut impl io::Write) -> Done {
+    use agon_web::{Privacy, page};
+    let privacy = if options.private { Privacy::Private } else { Privacy::Redacted };
+    let written = match options.engines {
+        true => page::write_with_engines(replay, privacy, to),
+        false => page::write(replay, privacy, to),
+    };
+    written.map_err(|error| match error {
         agon_web::page::PageError::Io(error) => error.into(),
         other => Failure::usage(other.to_string()),
     })

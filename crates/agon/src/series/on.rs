@@ -263,6 +263,7 @@ impl Fleet {
             disturbed: scheduler.disturbed(own),
             ground: None,
             is_one_teams: false,
+            is_followed: false,
         }
     }
 

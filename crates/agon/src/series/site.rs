@@ -14,7 +14,7 @@ use agon_desk::ratings::RatedGame;
 use agon_desk::replays;
 use agon_stats::{CrossTable, RatingTable};
 use agon_web::page::LinkedPlace;
-use agon_web::{app, page};
+use agon_web::{Privacy, app, page};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::common::screen;
@@ -181,7 +181,12 @@ impl Meetings {
 }
 
 /// Where the pages of matches belong.
-const ABOVE: LinkedPlace<'_> = LinkedPlace { home: "Matches", address: "../index.html", zone: None };
+const ABOVE: LinkedPlace<'_> = LinkedPlace {
+    home: Some(("Matches", "../index.html")),
+    title: None,
+    zone: None,
+    privacy: Privacy::Redacted,
+};
 
 /// Writes the page of a match. None when the replay is gone; false when it cannot be shown.
 fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {

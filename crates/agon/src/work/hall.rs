@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use agon_store::Sha;
 use agon_worker::wire::{
-    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, MOST_UNPACKED, OTHER_CONDITIONS, OTHER_IMAGE,
-    PostedResult as Sent, ReceivedAll, Unpacked, Voided, Yours, check,
+    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, MOST_UNPACKED, NextPiece, OTHER_CONDITIONS,
+    OTHER_IMAGE, PostedResult as Sent, ReceivedAll, Unpacked, Voided, Yours, check,
 };
 use agon_worker::{Away, Granted, Hall, Nothing, Posted, PreparedGame, Try, Whole};
 
@@ -199,6 +199,16 @@ impl Hall for Far<'_> {
 
     fn start(&self, attempt: Try) -> Result<bool, Away> {
         self.yours("/start", &attempt)
+    }
+
+    fn tell(&self, attempt: Try, piece: u64, chunks: &[u8]) -> Result<Option<u64>, Away> {
+        let (game, n) = (attempt.game.to_string(), attempt.n.to_string());
+        let query = [("run", self.run.clone()), ("game", game), ("n", n), ("piece", piece.to_string())];
+        match self.sort(self.online.send::<NextPiece>("/told", &query, chunks))? {
+            Came::Answer(NextPiece { next }) => Ok(next),
+            // It can do without.
+            Came::Unwanted(_) => Ok(None),
+        }
     }
 
     fn beat(&self, lease: i64, playing: &[(Try, u32)]) -> Result<bool, Away> {

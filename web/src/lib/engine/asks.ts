@@ -11,6 +11,8 @@ export class Problem extends Error {
     message: string,
     /** What the engines refused. */
     readonly refusal?: AskRefusal,
+    /** Whether asking again is no use. */
+    readonly isFinal = refusal !== undefined,
   ) {
     super(message)
   }
