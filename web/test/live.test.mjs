@@ -74,6 +74,8 @@ test('a draft is watched while it is played, and analysed when it is over', { ti
   const analysed = (await ann.locator('script[src$="engine.js"]').count()) > 0
   if (analysed) {
     await ann.getByRole('tab', { name: 'analysis' }).waitFor({ timeout: 60_000 })
+    // It still plays what it has not shown yet.
+    await ann.evaluate(() => window.agon.players[0].goToStep(1))
     await ann.getByRole('button', { name: /Show its input/ }).first().click()
     await ann.locator('pre.asked').first().waitFor()
   } else t.diagnostic('this program has no engines for pages')

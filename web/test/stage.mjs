@@ -188,7 +188,9 @@ export class Stage {
 
   async end() {
     await this.browser?.close()
-    for (const server of this.servers) server.kill('SIGINT')
+    // What still writes into the folder would be in the way.
+    const ended = (server) => server.exitCode !== null || server.signalCode !== null || new Promise((done) => (server.on('exit', done), server.kill('SIGINT')))
+    await Promise.all(this.servers.map(ended))
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
