@@ -19,12 +19,14 @@ pub mod played;
 pub mod result;
 
 pub mod ladder;
+pub mod lesson;
 pub mod person;
 pub mod problem;
 mod words;
 
 pub use contest::Contest;
 pub use ladder::{Best, COLUMNS, Figure, Ladder, LadderColumn, LadderRow, VersionRating};
+pub use lesson::{TeamLossCause, TeamLosses, TeamTest, TeamTests, TriedInPosition, WantedInPosition};
 pub use person::{Me, Quota, Team, Used};
 pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;

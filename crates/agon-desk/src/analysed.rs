@@ -66,8 +66,8 @@ impl OrderTexts {
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
 #[expect(missing_docs, reason = "the other field is named after what it is")]
 pub struct Analysed {
-    /// The built-in bot that played on.
-    pub policy: &'static str,
+    /// The built-in bot that played on, with its options.
+    pub policy: String,
     /// Whether the game has hidden information: each pair then begins in a position drawn from what the seat could know.
     pub sampled: bool,
     /// How many pairs of futures were played: one with the order, one with the policy's in its place.
@@ -167,7 +167,7 @@ impl Analysed {
                 .collect(),
         };
         let wanted = (1..=steps as u32).filter(|step| only.is_none_or(|only| only == *step));
-        let (policy, sampled) = (analysis.policy(), analysis.is_sampled());
+        let (policy, sampled) = (analysis.policy().to_owned(), analysis.is_sampled());
         Self { policy, sampled, pairs: analysis.pairs(), turns: wanted.map(turn).collect() }
     }
 }

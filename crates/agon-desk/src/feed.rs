@@ -12,7 +12,7 @@ use agon_game::{
     Rejection, Seat, SeatAdvantages, Seats, Seeded, Session,
 };
 use agon_match::record::Void;
-use agon_match::{Clock, Fault, MatchRecord, Observer, Player, StepReport, Terms, seat_player};
+use agon_match::{Clock, Fault, MatchRecord, Observer, Player, StepReport, Terms, Together, seat_player};
 use agon_replay::asked::AskedAgain;
 use agon_replay::{Replay, Step};
 use serde::Serialize;
@@ -128,9 +128,19 @@ impl<'a> Feed<'a> {
     }
 
     /// Feeds it the match; returns its answer at `turn`, from 0.
-    pub fn answer(mut self, turn: u32, terms: &Terms<'_>) -> AnswerAt {
+    pub fn answer(self, turn: u32, terms: &Terms<'_>) -> AnswerAt {
+        self.answer_beside(turn, terms, &mut ())
+    }
+
+    /// The same while somebody observes it.
+    pub(crate) fn answer_beside(
+        mut self,
+        turn: u32,
+        terms: &Terms<'_>,
+        beside: &mut dyn Observer,
+    ) -> AnswerAt {
         let mut last = LastAnswer { seat: self.seat, turn, moment: self.session.moment(), now: None };
-        let record = self.play(&mut last, terms);
+        let record = self.play(&mut Together(vec![&mut last, beside]), terms);
         AnswerAt { moment: last.moment, now: last.now, faults: record.faults, void: record.void }
     }
 }

@@ -51,6 +51,9 @@ pub struct WantedAnswer {
     /// None of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub is_not: Vec<String>,
+    /// One that keeps at least this chance to finish first, from 0 to 1, as the game's judge plays on from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps: Option<f64>,
 }
 
 /// The standing a bot should reach after playing on.
@@ -101,7 +104,7 @@ impl BotTest {
         let then = answer_then(&replay, seat, step)
             .map_err(|why| DeskError::Impossible(format!("{}: altered: {why}", file.display())))?;
         if self.answer.is_none() && self.later.is_none() {
-            self.answer = Some(WantedAnswer { is: Vec::new(), is_not: vec![then] });
+            self.answer = Some(WantedAnswer { is_not: vec![then], ..WantedAnswer::default() });
         }
         self.check().map_err(|why| DeskError::Impossible(why.to_owned()))?;
         self.replay = format!("{name}.replay").into();
@@ -125,11 +128,13 @@ impl BotTest {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        let answer = self.answer.as_ref().is_some_and(|one| one.is.len() + one.is_not.len() > 0);
+        let answer = self.answer
+            .as_ref()
+            .is_some_and(|one| one.is.len() + one.is_not.len() > 0 || one.keeps.is_some());
         let later = self.later.as_ref().is_some_and(|one| one.score.is_some() || one.advantage.is_some());
         match (&self.answer, &self.later) {
             (None, None) => Err("nothing is expected: add [answer] or [later]"),
-            (Some(_), _) if !answer => Err("[answer] expects nothing: add is = [...] or is_not = [...]"),
+            (Some(_), _) if !answer => Err("[answer] expects nothing: add is = [...], is_not = [...] or keeps = ..."),
             (_, Some(_)) if !later => Err("[later] expects nothing: add score = ... or advantage = ..."),
             (_, Some(later)) if later.turns == 0 => {
                 Err("[later] turns = 0: at least one more turn is played")
@@ -166,7 +171,7 @@ mod tests {
             replay: "a.replay".into(),
             seat: 2,
             turn: 17,
-            answer: Some(WantedAnswer { is: vec!["[]\n[]".to_owned()], is_not: Vec::new() }),
+            answer: Some(WantedAnswer { is: vec!["[]\n[]".to_owned()], is_not: Vec::new(), keeps: Some(0.5) }),
             later: Some(WantedLater { turns: 3, score: Some(-1.0), advantage: None, against: Vec::new() }),
         };
         let text = toml::to_string(&kept).expect("written");

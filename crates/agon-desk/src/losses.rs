@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_contest::parallel::on_all_cpus;
 use agon_contest::{Entry, JournalHeader, journal, standing};
+use agon_game::{Feature, GameInfo};
 use agon_stats::Repeats;
 use agon_stats::causes::{Group, Outcomes, Set, found};
 use agon_view::Course;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use crate::DeskError;
 use crate::replays;
-use crate::signs::{Own, Signs};
+use crate::signs::{Own, Signs, moments};
 use crate::words::{harmless, thousands};
 
 /// Of a longer series, only the last matches count.
@@ -44,6 +45,46 @@ pub struct Losses {
     pub places: Vec<LossGroup>,
     /// Groups by what happened in the match.
     pub happenings: Vec<LossGroup>,
+    /// Where no group stands out: the usual course of the matches by how they ended, at a few moments.
+    pub course: Vec<UsualMoment>,
+    /// All lost matches, in the order of their blocks.
+    #[serde(skip)]
+    pub all: Vec<GroupedLoss>,
+}
+
+/// How the matches of a bot stood at a moment, by how they ended. Nothing is claimed of the difference.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
+#[expect(missing_docs, reason = "the other fields are named after what they are")]
+pub struct UsualMoment {
+    /// `turn 20`.
+    pub at: String,
+    /// Those that went on then, of each way of ending that there is.
+    pub standings: Vec<UsualStanding>,
+}
+
+/// The mean standing of matches that ended alike.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
+#[expect(missing_docs, reason = "the other fields are named after what they are")]
+pub struct UsualStanding {
+    /// `won`, `drawn` or `lost`.
+    pub ended: &'static str,
+    pub matches: usize,
+    /// Of the bot to finish first, from 0 to 1.
+    pub chance: f64,
+    /// The first things that speak for a seat in this game: the bot's own, and the most of the others.
+    pub features: Vec<UsualFeature>,
+}
+
+/// The mean of something that speaks for a seat.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
+#[expect(missing_docs, reason = "the other fields are named after what they are")]
+pub struct UsualFeature {
+    pub name: &'static str,
+    pub own: f64,
+    pub most: f64,
 }
 
 /// A group of matches that holds a larger share of the losses than of the other matches.
@@ -85,9 +126,9 @@ pub struct GroupedLoss {
     /// Which step that was, from 1.
     #[serde(skip)]
     pub step: Option<usize>,
-    /// The file, if it was kept.
+    /// The file, if it was kept; of a match of a contest, its number there.
     pub replay: Option<String>,
-    /// The command that plays it again.
+    /// The command that plays it again; empty for a match of a contest.
     pub command: String,
 }
 
@@ -117,7 +158,39 @@ impl Losses {
         }
         let game = agon_games::named(&header.game).map_err(DeskError::Impossible)?;
         let replays = read_replays(&mut all, journal, &mut notes);
-        let signs = Signs::of(&all, &header, game.info());
+        let folder = journal.parent().unwrap_or(Path::new(".")).to_owned();
+        Ok(Self::among(header, all, (bot, replays), notes, Some(folder), game.info()))
+    }
+
+    /// The same for matches of a contest, and how each went, where that is known; all of them count. `header` names the game, the seats and
+    /// the bots; an entry names its match in place of its replay.
+    ///
+    /// # Errors
+    /// When the program has no such game.
+    pub fn of_matches(
+        header: JournalHeader,
+        played: Vec<(Entry, Option<Course>)>,
+        bot: usize,
+    ) -> Result<Self, DeskError> {
+        let game = agon_games::named(&header.game).map_err(DeskError::Impossible)?;
+        let own = |(entry, course): (Entry, Option<Course>)| {
+            let seat = entry.bots.iter().position(|other| *other == bot)?;
+            Some(Own { entry, seat, course })
+        };
+        let all: Vec<Own> = played.into_iter().filter_map(own).collect();
+        let read = all.iter().filter(|own| own.course.is_some()).count();
+        Ok(Self::among(header, all, (bot, read), Vec::new(), None, game.info()))
+    }
+
+    fn among(
+        header: JournalHeader,
+        all: Vec<Own>,
+        (bot, replays): (usize, usize),
+        notes: Vec<String>,
+        folder: Option<PathBuf>,
+        info: &'static GameInfo,
+    ) -> Self {
+        let signs = Signs::of(&all, &header, info);
         let outcomes = Outcomes {
             lost: Set::of(all.len(), |number| all[number].is_lost()),
             blocks: all.iter().map(|own| own.entry.block).collect(),
@@ -127,7 +200,6 @@ impl Losses {
         let tried =
             places.candidates.len() + happenings.iter().map(|family| family.candidates.len()).sum::<usize>();
         let groups = [found(&outcomes, &signs.signs, &[places]), found(&outcomes, &signs.signs, &happenings)];
-        let folder = journal.parent().unwrap_or(Path::new(".")).to_owned();
         let matches = Matches { header, all, signs, folder };
         let [places, happenings] = groups.map(|groups| matches.groups(&groups));
         let mut losses = Self {
@@ -140,9 +212,14 @@ impl Losses {
             notes,
             places,
             happenings,
+            course: Vec::new(),
+            all: matches.all.iter().filter(|own| own.is_lost()).map(|own| matches.loss(own)).collect(),
         };
+        if losses.lost > 0 && losses.places.is_empty() && losses.happenings.is_empty() {
+            losses.course = course(&matches.all, info);
+        }
         losses.notes.extend(losses.nothing());
-        Ok(losses)
+        losses
     }
 
     /// `greedy lost 11 of 24 matches of Deerhunt`.
@@ -157,11 +234,26 @@ impl Losses {
         [("Where it lost", &self.places), ("How it lost", &self.happenings)]
     }
 
+    /// The usual course, a line for each moment: `turn 20: in 24 won a chance of 55 %, units 5.1 : 4.2; in 16 lost a chance of ...`.
+    pub fn course_lines(&self) -> Vec<String> {
+        let standing = |standing: &UsualStanding| {
+            let feature = |UsualFeature { name, own, most }: &UsualFeature| format!("{name} {own:.1} : {most:.1}");
+            let features: Vec<String> = standing.features.iter().map(feature).collect();
+            let UsualStanding { ended, matches, chance, .. } = standing;
+            format!("in {matches} {ended} a chance of {:.0} %, {}", 100.0 * chance, features.join(", "))
+        };
+        let line = |moment: &UsualMoment| {
+            let standings: Vec<String> = moment.standings.iter().map(standing).collect();
+            format!("{}: {}", moment.at, standings.join("; "))
+        };
+        self.course.iter().map(line).collect()
+    }
+
     /// Why there is no group, if there is none.
     fn nothing(&self) -> Option<String> {
         let label = harmless(&self.bot);
         match (self.matches, self.lost) {
-            (0, _) => Some("this journal holds no finished match of it yet".to_owned()),
+            (0, _) => Some("there is no finished match of it yet".to_owned()),
             (_, 0) => Some(format!("{label} lost none of them: there is nothing to explain")),
             (all, lost) if lost == all => {
                 Some(format!("{label} lost all of them: there are no others to compare them with"))
@@ -181,6 +273,51 @@ impl GroupedLoss {
     pub fn fell(&self) -> Option<String> {
         Some(format!("lost {} points at {}", points(self.fall?), self.turn.as_ref()?))
     }
+}
+
+/// How many things that speak for a seat are told of the usual course.
+const TOLD: usize = 2;
+
+/// The usual course of these matches.
+fn course(all: &[Own], info: &'static GameInfo) -> Vec<UsualMoment> {
+    let width = info.advantage.len();
+    let standing = |ended: &'static str, moment: usize| -> Option<UsualStanding> {
+        let there: Vec<(usize, &[f64], f64)> = all
+            .iter()
+            .filter(|own| own.ended() == ended)
+            .filter_map(|own| {
+                let course = own.course.as_ref()?;
+                // The last entry is the end, which is known anyway.
+                let chance = course.chances.get(moment + 1).and(course.chances.get(moment))?;
+                Some((own.seat, &course.standings.get(moment)?.features[..], *chance.get(own.seat)?))
+            })
+            .collect();
+        let count = there.len();
+        let mean = |of: &dyn Fn(&(usize, &[f64], f64)) -> f64| there.iter().map(of).sum::<f64>() / count as f64;
+        let feature = |(place, feature): (usize, &Feature)| {
+            let of = |row: &[f64]| row.get(place).copied().unwrap_or(0.0);
+            UsualFeature {
+                name: feature.name,
+                own: mean(&|(seat, features, _)| features.chunks(width).nth(*seat).map_or(0.0, of)),
+                most: mean(&|(seat, features, _)| {
+                    let others = features.chunks(width).enumerate().filter(|(other, _)| other != seat);
+                    others.map(|(_, row)| of(row)).fold(f64::NEG_INFINITY, f64::max)
+                }),
+            }
+        };
+        (count > 0).then(|| UsualStanding {
+            ended,
+            matches: count,
+            chance: mean(&|(.., chance)| *chance),
+            features: info.advantage.iter().enumerate().take(TOLD).map(feature).collect(),
+        })
+    };
+    let moment = |moment: &usize| UsualMoment {
+        at: format!("{} {moment}", info.step),
+        standings: ["won", "drawn", "lost"].iter().filter_map(|ended| standing(ended, *moment)).collect(),
+    };
+    let moments: Vec<UsualMoment> = moments(all).iter().map(moment).collect();
+    moments.into_iter().filter(|moment| !moment.standings.is_empty()).collect()
 }
 
 /// A chance in points.
@@ -256,8 +393,8 @@ struct Matches {
     header: JournalHeader,
     all: Vec<Own>,
     signs: Signs,
-    /// The folder of the series.
-    folder: PathBuf,
+    /// The folder of the series; none for matches of a contest.
+    folder: Option<PathBuf>,
 }
 
 impl Matches {
@@ -303,6 +440,10 @@ impl Matches {
         let entry = &own.entry;
         let (step, fall) = own.course.as_ref().and_then(|course| course.fall(own.seat)).unzip();
         let moment = |course: &Course| Some(course.moments[step? - 1].clone());
+        let place = |replay: &String| match &self.folder {
+            Some(folder) => folder.join(replay).display().to_string(),
+            None => replay.clone(),
+        };
         GroupedLoss {
             block: entry.block,
             game: entry.game,
@@ -312,8 +453,8 @@ impl Matches {
             turn: own.course.as_ref().and_then(moment),
             fall,
             step,
-            replay: entry.replay.as_ref().map(|replay| self.folder.join(replay).display().to_string()),
-            command: self.header.command(entry),
+            replay: entry.replay.as_ref().map(place),
+            command: self.folder.as_ref().map_or_else(String::new, |_| self.header.command(entry)),
         }
     }
 }

@@ -21,10 +21,29 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// How it ended for it, in a word.
+    pub fn ended(&self) -> &'static str {
+        let ranks = &self.entry.result.proven.ranks;
+        let alike = ranks.iter().filter(|rank| **rank == ranks[self.seat]).count();
+        match (self.is_lost(), alike) {
+            (true, _) => "lost",
+            (false, 1) => "won",
+            (false, _) => "drawn",
+        }
+    }
+
     /// Whether another seat finished ahead of it.
     pub fn is_lost(&self) -> bool {
         self.entry.result.proven.ranks.iter().any(|rank| *rank < self.entry.result.proven.ranks[self.seat])
     }
+}
+
+/// The moments, as steps, at which the matches whose replays were read are compared.
+pub(crate) fn moments(matches: &[Own]) -> BTreeSet<usize> {
+    let read = matches.iter().filter(|own| own.course.is_some());
+    let usual = at(&sorted(read.map(|own| own.entry.result.proven.steps)), 0.5);
+    let moment = |part: &f64| tidy(f64::from(usual.unwrap_or(0)) * part);
+    MOMENTS.iter().map(moment).filter(|moment| *moment > 0).collect()
 }
 
 /// What a sign is about. A group has at most one of each kind.
@@ -181,10 +200,7 @@ impl Signs {
     fn courses(&mut self, matches: &[Own], info: &GameInfo) {
         let word = info.step;
         let read = |own: &Own| own.course.is_some();
-        let steps = sorted(matches.iter().filter(|own| read(own)).map(|own| own.entry.result.proven.steps));
-        let Some(usual) = at(&steps, 0.5) else { return };
-        let moments: BTreeSet<usize> =
-            MOMENTS.iter().map(|part| tidy(f64::from(usual) * part)).filter(|moment| *moment > 0).collect();
+        let moments = moments(matches);
         for &moment in &moments {
             // A draw is never decided, which says nothing about losses.
             let decided = |own: &Own| own.course.as_ref().and_then(|course| course.decided(CLEARLY));

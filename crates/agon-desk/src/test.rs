@@ -7,17 +7,17 @@ use agon_bot::BotName;
 use agon_match::record::Void;
 use agon_match::{Clock, Ponder, Terms};
 use serde::Serialize;
-use serde_json::Value;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::DeskError;
 use crate::feed::{Feed, check_turn};
+use crate::lesson::{judged, keeps_less};
 use crate::kept::{BotTest, WantedAnswer, WantedLater};
 use crate::later::Later;
 use crate::replays;
 use crate::replays::TurnCount;
 use crate::seats::{names, seat_of};
-use crate::words::score;
+use crate::words::{score, tidy};
 
 /// Most tests run at once.
 const MOST: usize = 1_000;
@@ -187,6 +187,13 @@ impl Tester<'_> {
             tested.moment = Some(answered.moment);
             wrong.extend(is_wrong(wanted, answered.now.as_deref()));
             wrong.extend(answered.faults.first().map(|fault| fault.in_a_line()));
+            if let (Some(least), Some(now)) = (wanted.keeps, &answered.now) {
+                let on = &mut || !self.stop.load(Ordering::Relaxed);
+                let policy = replays::game_of(&replay.header).map_err(said)?.info().judge;
+                let chance = judged(&replay, (seat, step + 1), policy, now, on)?;
+                let short = chance.filter(|chance| chance.mean < least);
+                wrong.extend(short.map(|chance| keeps_less(now, &chance, least)));
+            }
             tested.answer = answered.now;
         }
         if let Some(wanted) = &test.later {
@@ -231,14 +238,6 @@ fn is_wrong(wanted: &WantedAnswer, now: Option<&str>) -> Option<String> {
     wanted.is_not.iter().any(is).then(|| format!("it answered `{}` again", tidy(now)))
 }
 
-/// An answer without meaningless white space: around its lines, and in JSON anywhere.
-pub fn tidy(answer: &str) -> String {
-    let line = |line: &str| {
-        serde_json::from_str::<Value>(line).map_or_else(|_| line.trim().to_owned(), |value| value.to_string())
-    };
-    answer.trim().lines().map(line).collect::<Vec<_>>().join("\\n")
-}
-
 fn stands_wrong(wanted: &WantedLater, own: Option<f64>, chance: Option<f64>) -> Vec<String> {
     let less = |what: &str, wanted: Option<f64>, own: Option<f64>, told: &dyn Fn(f64) -> String| {
         let wanted = wanted?;
@@ -270,6 +269,7 @@ mod tests {
         let wanted = |is: &[&str], is_not: &[&str]| WantedAnswer {
             is: is.iter().map(|one| (*one).to_owned()).collect(),
             is_not: is_not.iter().map(|one| (*one).to_owned()).collect(),
+            keeps: None,
         };
         assert_eq!(is_wrong(&wanted(&["3 SHOOT 5"], &[]), Some("3 SHOOT 5 ")), None);
         assert_eq!(is_wrong(&wanted(&["[[1, 2]]\n[]"], &[]), Some("[[1,2]]\n[ ]")), None);

@@ -30,6 +30,14 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
+/// An answer without meaningless white space: around its lines, and in JSON anywhere.
+pub fn tidy(answer: &str) -> String {
+    let line = |line: &str| {
+        serde_json::from_str::<serde_json::Value>(line).map_or_else(|_| line.trim().to_owned(), |value| value.to_string())
+    };
+    answer.trim().lines().map(line).collect::<Vec<_>>().join("\\n")
+}
+
 /// Whether a character is no sign to read, but does something to the text around it or to a terminal: control
 /// characters, those that turn the direction of writing, ends of lines, and all that is invisible.
 fn acts(c: char) -> bool {

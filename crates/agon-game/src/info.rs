@@ -62,8 +62,11 @@ pub struct GameInfo {
     pub starters: &'static [Starter],
     /// What speaks for a seat in a position, with weights, the score first; empty where no weights have been found.
     pub advantage: &'static [Feature],
-    /// The built-in bot that plays matches on in an analysis: quick, and reasonably strong.
+    /// The built-in bot that plays matches on where very many are needed: quick, and reasonably strong.
     pub policy: &'static str,
+    /// The built-in bot that plays matches on where orders are judged, with its options as in `builtin:NAME?KEY=VALUE`: the
+    /// strongest that plays a match in milliseconds.
+    pub judge: &'static str,
 }
 
 /// `whole` in a native build; `bare` in a WebAssembly module, which has no command line that could ask for the texts.
@@ -101,6 +104,7 @@ impl GameInfo {
         starters: &[],
         advantage: &[],
         policy: "random",
+        judge: "random",
     };
 
     /// The files of [`sources`](Self::sources) as `(path inside the game's folder, text)`, sorted.

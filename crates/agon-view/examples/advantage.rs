@@ -18,7 +18,7 @@ use agon_game::{
 };
 use agon_replay::Replay;
 use agon_stats::softmax::{ScoredPosition, brier, calibration_error, fit, reliability};
-use agon_view::future::{First, play_on};
+use agon_view::future::{First, PlayoutPolicy, play_on};
 
 /// How many positions are taken from each match, evenly spread, leaving out those before the first step.
 const POSITIONS: usize = 12;
@@ -338,6 +338,7 @@ fn recorded(folder: &Path) -> Vec<Seen> {
 /// The attainable accuracy: the distance of the chances from the shares of many play-outs from the same positions.
 fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Range<usize>, each: usize) {
     let began = Instant::now();
+    let policy = PlayoutPolicy::of(game.info(), game.info().policy).expect("a policy");
     let (mut off, mut noise, mut count, mut seed, mut number) = (0.0, 0.0, 0_u32, 2_000_000, 0);
     while !wanted.is_empty() {
         seed += 1;
@@ -350,8 +351,9 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Ra
         wanted.start += 1;
         let mut shares = vec![0.0; usize::from(session.recipe().seats)];
         for future in 0..each {
-            let own = play_on(session.as_mut(), &place, First::Policy, seed * 10_000 + future as u64)
-                .expect("a policy");
+            let seed = seed * 10_000 + future as u64;
+            let own =
+                play_on(session.as_mut(), &place, &policy, First::Policy, seed).expect("a future");
             shares.iter_mut().zip(own).for_each(|(sum, share)| *sum += share / each as f64);
         }
         let seen = Seen { progress: standing.progress, features: standing.features, shares };

@@ -1,7 +1,7 @@
 //! What the orders of a match were worth, found by playing on from each of its turns.
 //!
-//! From a turn the match is played on to its end many times by the game's quick policy ([`crate::future`]): the mean is each
-//! seat's chance of finishing first. An order is compared with what the policy would have played in its place, with the
+//! From a turn the match is played on to its end many times by a built-in bot, the policy ([`crate::future`]), by default the
+//! game's judge: the mean is each seat's chance of finishing first. An order is compared with what the policy would have played in its place, with the
 //! answers of the others unchanged: the difference is what it cost or won. Both futures of a pair draw the same numbers.
 //!
 //! In games that hide something an order is judged by what its seat could know: each pair of futures begins in a different
@@ -11,8 +11,9 @@
 
 use agon_game::{Answer, Heard, PackedAnswer, Position, Rejection, Seat, Seeded, Session};
 use agon_replay::Replay;
+use serde_json::Value;
 
-use crate::future::{First, begin_future, instead, play_on};
+use crate::future::{First, PlayoutPolicy, begin_future, instead, play_on};
 use crate::maker::{Unshowable, game_of};
 
 /// Upper limit on the turns of an analysed match: the positions of a longer one would not fit into a page.
@@ -60,10 +61,10 @@ impl Mean {
 }
 
 /// A turn of the match.
-struct Spot {
-    before: Position,
-    moment: String,
-    answers: Vec<(Seat, PackedAnswer)>,
+pub(crate) struct Spot {
+    pub before: Position,
+    pub moment: String,
+    pub answers: Vec<(Seat, PackedAnswer)>,
     /// The chance of each seat after it.
     chances: Vec<Mean>,
     /// The alternatives: for each answer, in order, what the policy would play in its place; and last the wish, if there is
@@ -109,8 +110,9 @@ pub struct Wished<'a> {
 
 /// A match under analysis.
 pub struct Analysis {
-    session: Box<dyn Session>,
-    spots: Vec<Spot>,
+    pub(crate) session: Box<dyn Session>,
+    pub(crate) policy: PlayoutPolicy,
+    pub(crate) spots: Vec<Spot>,
     /// The orders of the match, as spot and answer, in the sequence in which they are first looked at: spread over the match.
     orders: Vec<(usize, usize)>,
     /// The spot with a wish, which is the last trial of this spot.
@@ -129,18 +131,24 @@ pub enum Unanalysable {
     /// Its answers do not lead on.
     #[error("this replay is damaged or altered: {0}")]
     Damaged(String),
+    /// No bot of the game has the policy's name, or the game does not say who is ahead: a sentence.
+    #[error("{0}")]
+    Unsuited(String),
 }
 
 impl Analysis {
-    /// Opens a match by playing it through once.
+    /// Opens a match by playing it through once. `policy` is the built-in bot that plays on, as after `builtin:`; none for the
+    /// game's judge.
     ///
     /// # Errors
-    /// When the match cannot be computed again, or is too long.
-    pub fn open(replay: &Replay) -> Result<Self, Unanalysable> {
+    /// When the match cannot be computed again, or is too long, or there is no such bot.
+    pub fn open(replay: &Replay, policy: Option<&str>) -> Result<Self, Unanalysable> {
         if replay.steps.len() > MOST_STEPS {
             return Err(Unanalysable::TooLong(replay.steps.len()));
         }
         let game = game_of(&replay.header)?;
+        let policy = PlayoutPolicy::of(game.info(), policy.unwrap_or(game.info().judge))
+            .map_err(Unanalysable::Unsuited)?;
         let mut session = game.open(&replay.header.recipe.setup()).map_err(Unshowable::from)?;
         let seats = usize::from(session.recipe().seats);
         let mut spots = Vec::new();
@@ -162,12 +170,19 @@ impl Analysis {
             let answers = spots.get(step).map_or(0, |spot| spot.answers.len());
             orders.extend((0..answers).map(|answer| (step, answer)));
         }
-        Ok(Self { session, spots, orders, wish: None, seed: 0 })
+        Ok(Self { session, policy, spots, orders, wish: None, seed: 0 })
     }
 
-    /// The name of the bot that plays on.
-    pub fn policy(&self) -> &'static str {
-        self.session.info().policy
+    /// The bot that plays on, with its options.
+    pub fn policy(&self) -> &str {
+        self.policy.text()
+    }
+
+    /// The bots that could play on: the game's judge, its quick one, and all others built in.
+    pub fn policies(&self) -> Vec<&'static str> {
+        let info = self.session.info();
+        let others = info.builtins.iter().map(|bot| bot.name).filter(|name| *name != info.policy);
+        [info.judge, info.policy].into_iter().chain(others).collect()
     }
 
     /// Whether something is hidden, so that futures begin in positions drawn from what the seat could know.
@@ -188,27 +203,27 @@ impl Analysis {
     pub fn refine(&mut self, only: Option<u32>) -> Result<bool, String> {
         let Some((spot, trial)) = self.next(only) else { return Ok(false) };
         self.seed += 1;
-        let before = self.known(spot, self.spots[spot].trials[trial].seat)?;
-        let (session, spot) = (self.session.as_mut(), &mut self.spots[spot]);
+        let before = self.known(spot, self.spots[spot].trials[trial].seat, self.seed)?;
+        let (session, policy, spot) = (self.session.as_mut(), &self.policy, &mut self.spots[spot]);
         let trial = &mut spot.trials[trial];
         let other = match &trial.answers {
             Some(answers) => First::Recorded(answers),
             None => First::Instead(&spot.answers, trial.seat),
         };
-        let own = play_on(session, &before, First::Recorded(&spot.answers), self.seed)?;
-        let other = play_on(session, &before, other, self.seed)?;
+        let own = play_on(session, &before, policy, First::Recorded(&spot.answers), self.seed)?;
+        let other = play_on(session, &before, policy, other, self.seed)?;
         spot.chances.iter_mut().zip(&own).for_each(|(mean, share)| mean.add(*share));
         trial.chances.iter_mut().zip(&other).for_each(|(mean, share)| mean.add(*share));
         trial.gain.add(other[trial.seat.index()] - own[trial.seat.index()]);
         Ok(true)
     }
 
-    /// A position for the next pair of futures: what `seat` could know of the one before a spot.
-    fn known(&self, spot: usize, seat: Seat) -> Result<Position, String> {
+    /// A position for the futures `seed`: what `seat` could know of the one before a spot.
+    pub(crate) fn known(&self, spot: usize, seat: Seat, seed: u64) -> Result<Position, String> {
         let position = &self.spots[spot].before;
         let was_asked = |spot: &&Spot| spot.answers.iter().any(|(other, _)| *other == seat);
         let mut shown = self.spots[..spot].iter().rev().filter(was_asked).map(|spot| &spot.before);
-        let mut chance = Seeded::stream(self.seed as i64, "determinize");
+        let mut chance = Seeded::stream(seed as i64, "determinize");
         let drawn = self.session.determinized(position, seat, &mut shown, &mut chance);
         drawn.ok_or_else(|| "this position is not one of this match".to_owned())
     }
@@ -260,7 +275,7 @@ impl Analysis {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    fn spot(&self, step: u32) -> Result<&Spot, String> {
+    pub(crate) fn spot(&self, step: u32) -> Result<&Spot, String> {
         let spot = (step as usize).checked_sub(1).and_then(|index| self.spots.get(index));
         spot.ok_or_else(|| format!("this match has no step {step}"))
     }
@@ -273,7 +288,7 @@ impl Analysis {
     pub fn instead(&mut self, step: u32, seat: Seat, seed: u64) -> Result<Vec<(Seat, PackedAnswer)>, String> {
         let Spot { before, answers, .. } = self.spot(step)?;
         let (before, answers) = (before.clone(), answers.clone());
-        begin_future(self.session.as_mut(), &before, seed)?;
+        begin_future(self.session.as_mut(), &before, &self.policy, seed)?;
         Ok(instead(self.session.as_mut(), &answers, seat))
     }
 
@@ -286,25 +301,66 @@ impl Analysis {
         if let Some(spot) = self.wish.take() {
             self.spots[spot].trials.pop();
         }
-        let index = (step as usize).wrapping_sub(1);
-        let spot = self.spots.get(index).ok_or_else(|| format!("this match has no step {step}"))?;
-        if !self.session.go_to(&spot.before) {
+        let answers = self.with(step, seat, text)?;
+        let index = step as usize - 1;
+        let trial = Trial::new(seat, self.spots[index].chances.len(), Some(answers));
+        self.spots[index].trials.push(trial);
+        self.wish = Some(index);
+        Ok(())
+    }
+
+    /// What `seat` chose by hand at a step, from 1, in the form of [`written`](Self::written).
+    ///
+    /// # Errors
+    /// A sentence: when nobody was asked there, or these are no choices of the game.
+    pub fn compose(&mut self, step: u32, seat: Seat, chosen: &Value) -> Result<String, String> {
+        let Spot { before, answers, .. } = self.spot(step)?;
+        let (before, mut answers) = (before.clone(), answers.clone());
+        self.session.go_to(&before);
+        let order = self.session.by_hand().order_of(seat, chosen)?;
+        for (_, answer) in answers.iter_mut().filter(|(other, _)| *other == seat) {
+            *answer = Answer::Given { order: order.clone(), think_ms: 0 };
+        }
+        self.text(step, seat, &answers)
+    }
+
+    /// All answers of a step, from 1, with another order of `seat`, as a bot of the game writes it.
+    ///
+    /// # Errors
+    /// A sentence: when nobody was asked there, or the text is not an order that the rules allow.
+    pub(crate) fn with(
+        &mut self,
+        step: u32,
+        seat: Seat,
+        text: &str,
+    ) -> Result<Vec<(Seat, PackedAnswer)>, String> {
+        let before = self.spot(step)?.before.clone();
+        if !self.session.go_to(&before) {
             return Err("this position is not one of this match".to_owned());
         }
-        let mut answers = spot.answers.clone();
+        let order = order_in(self.session.as_mut(), seat, text)?;
+        self.with_packed(step, seat, order)
+    }
+
+    /// The same with an order in canonical bytes.
+    pub(crate) fn with_packed(
+        &mut self,
+        step: u32,
+        seat: Seat,
+        order: Vec<u8>,
+    ) -> Result<Vec<(Seat, PackedAnswer)>, String> {
+        let Spot { before, answers, .. } = self.spot(step)?;
+        let (before, mut answers) = (before.clone(), answers.clone());
         let own = answers.iter_mut().find(|(other, _)| *other == seat);
-        let own = own.ok_or_else(|| format!("seat {seat} gave no order there"))?;
-        own.1 = Answer::Given { order: order_in(self.session.as_mut(), seat, text)?, think_ms: 0 };
+        own.ok_or_else(|| format!("seat {seat} gave no order there"))?.1 = Answer::Given { order, think_ms: 0 };
         // What the rules refuse is reported now, not when it is played on.
+        self.session.go_to(&before);
         self.session.play(&answers)?;
         let refused = |one: &&Rejection| one.seat == seat && !one.harmless;
         if let Some(Rejection { index, why, rule, .. }) = self.session.rejections().iter().find(refused) {
             return Err(format!("order {}: {why} ({rule})", index + 1));
         }
-        let trial = Trial::new(seat, spot.chances.len(), Some(answers));
-        self.spots[index].trials.push(trial);
-        self.wish = Some(index);
-        Ok(())
+        Ok(answers)
     }
 
     /// What is known about the wish; none if there is none.
@@ -418,7 +474,7 @@ mod tests {
             facts: serde_json::Value::Null,
         };
         let replay = Replay::read(&writer.finish(end).expect("memory")).expect("ours");
-        Analysis::open(&replay).expect("ours")
+        Analysis::open(&replay, Some(game.info().policy)).expect("ours")
     }
 
     #[test]
@@ -440,8 +496,7 @@ mod tests {
                 };
                 let was = told(&mut analysis, &before);
                 for seed in 0..8 {
-                    analysis.seed = seed;
-                    let known = analysis.known(spot, seat).expect("of this match");
+                    let known = analysis.known(spot, seat, seed).expect("of this match");
                     assert_eq!(told(&mut analysis, &known), was, "{name}, step {spot}");
                     others += u32::from(known.state() != before.state());
                 }

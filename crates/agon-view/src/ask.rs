@@ -11,8 +11,9 @@ use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
 
+use crate::lesson::LessonSoFar;
 use crate::line::Head;
-use crate::outlook::Outlook;
+use crate::outlook::{Outlook, WinChance};
 use crate::play::{Sitter, Turn, WantedMatch};
 
 /// The longest question without its file, in bytes.
@@ -65,6 +66,8 @@ pub enum Ask {
         pairs: u32,
         /// Whether they are of any step, where they tell most, or only of this one.
         all: bool,
+        /// The bot that plays on, as after `builtin:`; none for the game's judge. Another one than before begins anew.
+        policy: Option<String>,
     },
     /// Examines another order, as a bot would write it, from now on.
     Wish {
@@ -85,6 +88,44 @@ pub enum Ask {
         step: u32,
         /// Whose order.
         seat: u8,
+    },
+    /// Goes on searching for the order that lost the match for a seat; returns a [`LessonSoFar`].
+    Learn {
+        /// The replay.
+        id: u32,
+        /// Whose match.
+        seat: u8,
+        /// The one step to look at; none for all.
+        step: Option<u32>,
+        /// About how many futures may be played now.
+        futures: u32,
+    },
+    /// Judges an order, as a bot would write it, by playing on; returns a [`WinChance`] with what is known.
+    Judge {
+        /// The replay.
+        id: u32,
+        /// The bot that plays on.
+        policy: String,
+        /// The step.
+        step: u32,
+        /// Whose order.
+        seat: u8,
+        /// The order.
+        text: String,
+        /// How many futures may be played now.
+        futures: u32,
+    },
+    /// Choices at a step, made by hand, as a bot would write them there; returns the text.
+    Compose {
+        /// The replay.
+        id: u32,
+        /// The step.
+        step: u32,
+        /// Whose choices.
+        seat: u8,
+        /// A list of choices, as the game writes them.
+        #[cfg_attr(test, ts(type = "unknown[]"))]
+        chosen: Value,
     },
     /// A new match by hand; returns [`Begun`].
     Begin {
@@ -220,6 +261,10 @@ pub enum Reply {
     Opened(Opened),
     /// What is known of a step.
     Outlook(Outlook),
+    /// How far a search has come.
+    Lesson(Box<LessonSoFar>),
+    /// What is known of an order.
+    Judged(WinChance),
     /// A match by hand.
     Begun(Begun),
     /// How far it has come.

@@ -10,6 +10,7 @@ use agon_replay::{Replay, ReplayError};
 
 use crate::analysis::Analysis;
 use crate::ask::{Ask, AskRefusal, Begun, Opened, Reply, seat_of};
+use crate::lesson::{LessonSoFar, LossSearch};
 use crate::maker::Privacy;
 use crate::outlook::Outlook;
 use crate::play::{Play, Turn};
@@ -34,15 +35,41 @@ type Kept<T> = VecDeque<(u32, Arc<Mutex<T>>)>;
 struct Viewed {
     view: View,
     analysis: Option<Analysis>,
+    search: Option<LossSearch>,
 }
 
 impl Viewed {
     fn analysis(&mut self) -> Result<&mut Analysis, AskRefusal> {
         let own = match self.analysis.take() {
             Some(own) => own,
-            None => Analysis::open(self.view.replay())?,
+            None => Analysis::open(self.view.replay(), None)?,
         };
         Ok(self.analysis.insert(own))
+    }
+
+    /// The analysis by this policy.
+    fn analysis_by(&mut self, policy: Option<&str>) -> Result<&mut Analysis, AskRefusal> {
+        let judge = agon_games::named(&self.view.head().game)?.info().judge;
+        let policy = policy.unwrap_or(judge);
+        if self.analysis.as_ref().is_none_or(|own| own.policy() != policy) {
+            self.analysis = Some(Analysis::open(self.view.replay(), Some(policy))?);
+        }
+        self.analysis()
+    }
+
+    /// The search of a seat, by this policy if one is given and of this one step if there is one.
+    fn search(
+        &mut self,
+        seat: Seat,
+        policy: Option<&str>,
+        only: Option<u32>,
+    ) -> Result<&mut LossSearch, AskRefusal> {
+        let is_it = |own: &LossSearch| own.is_of(seat, policy, only);
+        let own = match self.search.take().filter(is_it) {
+            Some(own) => own,
+            None => LossSearch::open(self.view.replay(), seat, policy, only)?,
+        };
+        Ok(self.search.insert(own))
     }
 }
 
@@ -75,15 +102,27 @@ impl Engines {
             Ask::Section { id, step, rule } => {
                 self.viewed(id, |own| Ok(text(section(own.view.replay(), step, Some(&rule))?)))
             }
-            Ask::Refine { id, step, pairs, all } => {
-                self.viewed(id, |own| refine(own.analysis()?, step, pairs, all))
+            Ask::Refine { id, step, pairs, all, policy } => {
+                self.viewed(id, |own| refine(own.analysis_by(policy.as_deref())?, step, pairs, all))
             }
+            Ask::Learn { id, seat, step, futures } => self.viewed(id, |own| {
+                let search = own.search(seat_of(seat)?, None, step)?;
+                search.work(futures)?;
+                Ok(Reply::Lesson(Box::new(LessonSoFar { done: search.done(), lesson: search.lesson()? })))
+            }),
+            Ask::Judge { id, policy, step, seat, text, futures } => self.viewed(id, |own| {
+                let search = own.search(seat_of(seat)?, Some(&policy), Some(step))?;
+                Ok(Reply::Judged(search.judge(step, &text, futures)?))
+            }),
             Ask::Wish { id, step, seat, text } => self.viewed(id, |own| {
                 own.analysis()?.wish(step, seat_of(seat)?, &text)?;
                 Ok(Reply::Nothing)
             }),
             Ask::Written { id, step, seat } => {
                 self.viewed(id, |own| Ok(text(own.analysis()?.written(step, seat_of(seat)?)?)))
+            }
+            Ask::Compose { id, step, seat, chosen } => {
+                self.viewed(id, |own| Ok(text(own.analysis()?.compose(step, seat_of(seat)?, &chosen)?)))
             }
             Ask::Begin { wanted } => self.begun(Play::begin(&wanted)?),
             Ask::Resume { id, steps, seats } => {
@@ -128,7 +167,7 @@ impl Engines {
         };
         let view = View::open(replay, privacy)?;
         let head = Box::new(view.head().clone());
-        let id = self.keep(&self.views, Viewed { view, analysis: None });
+        let id = self.keep(&self.views, Viewed { view, analysis: None, search: None });
         Ok(Reply::Opened(Opened { id, head }))
     }
 

@@ -1,14 +1,52 @@
-//! Matches played on from a position by the game's quick policy, as an analysis needs them.
+//! Matches played on from a position by a built-in bot, the policy, as an analysis needs them.
 //!
 //! Pure, and without a clock: the caller says how many futures it wants.
 
 use agon_game::advantage::firsts;
-use agon_game::{Answer, Chance as _, PackedAnswer, Position, Seat, Seeded, Session};
+use agon_game::{Answer, Chance as _, GameInfo, PackedAnswer, Position, Seat, Seeded, Session};
 
 /// The policy plays at random in one of this many answers: otherwise deterministic bots would always see the same future.
 pub const STRAYS: u32 = 10;
 /// A match longer than this from a position on counts as shared by all.
 const LONGEST: u32 = 20_000;
+
+/// The built-in bot that plays on in all seats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayoutPolicy {
+    /// As it is written: `hunter?nodes=100`.
+    text: String,
+    name: String,
+    options: Vec<(String, String)>,
+}
+
+impl PlayoutPolicy {
+    /// A built-in bot of a game with its options, as after `builtin:`.
+    ///
+    /// # Errors
+    /// A sentence, when the game has none of that name or with such options.
+    pub fn of(info: &GameInfo, text: &str) -> Result<Self, String> {
+        let text = text.strip_prefix("builtin:").unwrap_or(text);
+        let (name, rest) = text.split_once('?').unwrap_or((text, ""));
+        let option = |option: &str| {
+            let (key, value) = option.split_once('=')?;
+            Some((key.to_owned(), value.to_owned()))
+        };
+        let options: Option<Vec<_>> = rest.split('&').filter(|part| !part.is_empty()).map(option).collect();
+        let options = options.ok_or_else(|| format!("`{text}`: options are written as KEY=VALUE"))?;
+        info.check_builtin(name, &options)?;
+        Ok(Self { text: text.to_owned(), name: name.to_owned(), options })
+    }
+
+    /// As it is written: `hunter?nodes=100`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Seats it.
+    pub(crate) fn sit(&self, session: &mut dyn Session, seat: Seat, seed: u64) -> Result<(), String> {
+        session.seat_builtin(seat, &self.name, &self.options, seed)
+    }
+}
 
 /// How a future begins.
 #[derive(Clone, Copy, Debug)]
@@ -21,19 +59,33 @@ pub enum First<'a> {
     Instead(&'a [(Seat, PackedAnswer)], Seat),
 }
 
-/// Plays the match of `session` on from `position` to its end, with the game's policy in all seats; returns each seat's
-/// share of first place. `seed` identifies the future.
+/// Plays the match of `session` on from `position` to its end, with the policy in all seats; returns each seat's share of
+/// first place. `seed` identifies the future.
 ///
 /// # Errors
-/// When the position is not of this match, the game names no policy, or the first answers do not fit the step.
+/// When the position is not of this match, the policy cannot be seated, or the first answers do not fit the step.
 pub fn play_on(
     session: &mut dyn Session,
     position: &Position,
+    policy: &PlayoutPolicy,
     first: First<'_>,
     seed: u64,
 ) -> Result<Vec<f64>, String> {
-    begin_future(session, position, seed)?;
     let seats = session.recipe().seats;
+    let end = play_for(session, position, policy, first, seed, LONGEST)?;
+    Ok(end.unwrap_or_else(|| vec![1.0 / f64::from(seats); usize::from(seats)]))
+}
+
+/// The same for at most so many steps after the first answers; none if the match goes on then.
+pub(crate) fn play_for(
+    session: &mut dyn Session,
+    position: &Position,
+    policy: &PlayoutPolicy,
+    first: First<'_>,
+    seed: u64,
+    steps: u32,
+) -> Result<Option<Vec<f64>>, String> {
+    begin_future(session, position, policy, seed)?;
     if session.outcome().is_none() {
         match first {
             First::Policy => {}
@@ -46,9 +98,9 @@ pub fn play_on(
     }
     let mut chance = Seeded::stream(seed as i64, "strays");
     let mut answers = Vec::new();
-    for _ in 0..LONGEST {
-        if let Some(outcome) = session.outcome() {
-            return Ok(firsts(outcome));
+    for _ in 0..steps {
+        if session.outcome().is_some() {
+            break;
         }
         answers.clear();
         for seat in session.deciding().iter() {
@@ -59,17 +111,21 @@ pub fn play_on(
         }
         session.play(&answers)?;
     }
-    Ok(vec![1.0 / f64::from(seats); usize::from(seats)])
+    Ok(session.outcome().map(firsts))
 }
 
 /// Goes to `position`, with the luck of the future `seed` and the policy in all seats.
-pub(crate) fn begin_future(session: &mut dyn Session, position: &Position, seed: u64) -> Result<(), String> {
+pub(crate) fn begin_future(
+    session: &mut dyn Session,
+    position: &Position,
+    policy: &PlayoutPolicy,
+    seed: u64,
+) -> Result<(), String> {
     if !session.go_to(&position.clone().redrawn(seed as i64)) {
         return Err("this position is not one of this match".to_owned());
     }
-    let policy = session.info().policy;
     for seat in Seat::first(session.recipe().seats) {
-        session.seat_builtin(seat, policy, &[], seed.wrapping_mul(31).wrapping_add(seat.index() as u64))?;
+        policy.sit(session, seat, seed.wrapping_mul(31).wrapping_add(seat.index() as u64))?;
     }
     Ok(())
 }
@@ -98,13 +154,14 @@ mod tests {
             let setup = Setup { seats: game.info().usual_seats(), seed: 4, ..Setup::default() };
             let mut session = game.open(&setup).expect("it sets up");
             let start = session.position();
+            let policy = PlayoutPolicy::of(game.info(), game.info().policy).expect("a policy");
             let mut ends = std::collections::BTreeSet::new();
             for seed in 0..12 {
-                let shares = play_on(session.as_mut(), &start, First::Policy, seed).expect("a policy");
+                let shares = play_on(session.as_mut(), &start, &policy, First::Policy, seed).expect("a policy");
                 let end = session.hash();
                 assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{}: {shares:?}", game.info().name);
                 assert_eq!(
-                    play_on(session.as_mut(), &start, First::Policy, seed),
+                    play_on(session.as_mut(), &start, &policy, First::Policy, seed),
                     Ok(shares),
                     "{}",
                     game.info().name

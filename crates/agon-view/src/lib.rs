@@ -20,6 +20,7 @@ mod view;
 
 pub mod analysis;
 mod course;
+pub mod lesson;
 pub mod delta;
 pub mod future;
 pub mod play;
@@ -28,6 +29,7 @@ pub mod record;
 pub use ask::{Ask, AskRefusal, Begun, LONGEST_ASK, Opened, Reply};
 pub use course::Course;
 pub use engines::Engines;
+pub use lesson::{JudgedOrder, Lesson, LessonSoFar, LossSearch, Puzzle};
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Maker, Notes, OtherRules, Privacy, RecordingState, Unshowable};
 pub use outlook::{Outlook, WinChance, Worth};

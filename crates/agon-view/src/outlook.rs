@@ -1,6 +1,6 @@
 //! What an analysis knows so far about the step being looked at, as a page shows it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
@@ -10,8 +10,10 @@ use crate::analysis::{Analysis, Mark, Mean, is_sure};
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Outlook {
-    /// The bot that plays on.
-    pub policy: &'static str,
+    /// The bot that plays on, with its options.
+    pub policy: String,
+    /// Those that could: the game's judge, its quick one, and all others built in.
+    pub policies: Vec<&'static str>,
     /// Whether something is hidden: futures begin in positions drawn from what the seat could know.
     pub sampled: bool,
     /// The total number of pairs of futures played.
@@ -31,7 +33,7 @@ pub struct Outlook {
 }
 
 /// A chance, or a difference of chances, from 0 to 1.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct WinChance {
     /// The mean.
@@ -73,7 +75,8 @@ impl Outlook {
     /// What `analysis` knows about a step, from 1; with 0, about no step in particular.
     pub fn of(analysis: &Analysis, step: u32, more: bool) -> Self {
         Self {
-            policy: analysis.policy(),
+            policy: analysis.policy().to_owned(),
+            policies: analysis.policies(),
             sampled: analysis.is_sampled(),
             pairs: analysis.pairs() as u32,
             more,

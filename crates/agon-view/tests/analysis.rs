@@ -8,7 +8,7 @@
 use agon_game::{Answer, Chance as _, PackedAnswer, Position, Seat, Seeded, Session, Setup};
 use agon_replay::{Header, Replay, SeatInfo, Writer};
 use agon_view::analysis::{Analysis, Mark};
-use agon_view::future::{First, play_on};
+use agon_view::future::{First, PlayoutPolicy, play_on};
 
 /// What is played: the game, its seats, bots that are not its policy, and how many pairs of futures analyse a match.
 const PLANS: [(&str, u8, [&str; 2], u64); 1] =
@@ -37,6 +37,12 @@ fn open(plan: usize, seed: i64) -> Box<dyn Session> {
     let mut session = game.open(&Setup { seats, seed, ..Setup::default() }).expect("it sets up");
     seat_bots(session.as_mut(), &bots, seed);
     session
+}
+
+/// The policy of the analysis here: the quick one of the game, not its judge.
+fn policy(plan: usize) -> PlayoutPolicy {
+    let info = agon_games::find(PLANS[plan].0).expect("a game of ours").info();
+    PlayoutPolicy::of(info, info.policy).expect("a policy")
 }
 
 fn seat_bots(session: &mut dyn Session, bots: &[&str], seed: i64) {
@@ -70,7 +76,9 @@ fn chance(
 ) -> f64 {
     let mut session = open(plan, seed);
     let count = (futures.end - futures.start) as f64;
-    let share = |future| play_on(session.as_mut(), at, first, future).expect("a policy")[seat.index()];
+    let policy = policy(plan);
+    let share =
+        |future| play_on(session.as_mut(), at, &policy, first, future).expect("a policy")[seat.index()];
     futures.map(share).sum::<f64>() / count
 }
 
@@ -150,7 +158,8 @@ fn written(plan: usize, seed: i64, steps: Vec<Answers>) -> Replay {
 }
 
 fn analysed(plan: usize, replay: &Replay) -> (Analysis, Vec<Mark>) {
-    let mut analysis = Analysis::open(replay).expect("it can be analysed");
+    let policy = policy(plan);
+    let mut analysis = Analysis::open(replay, Some(policy.text())).expect("it can be analysed");
     while analysis.pairs() < PLANS[plan].3 && analysis.refine(None).expect("its answers are its own") {}
     let marks = analysis.marks();
     (analysis, marks)
@@ -159,7 +168,7 @@ fn analysed(plan: usize, replay: &Replay) -> (Analysis, Vec<Mark>) {
 /// How many marks of a match are not confirmed by 2,000 futures of their own: the order changes the chance by nothing, or in the other
 /// direction.
 fn false_marks(plan: usize, seed: i64, replay: &Replay, marks: &[Mark]) -> usize {
-    let policy = agon_games::find(PLANS[plan].0).expect("a game of ours").info().policy;
+    let policy = policy(plan);
     let mut wrong = 0;
     for mark in marks {
         let mut session = open(plan, seed);
@@ -168,13 +177,10 @@ fn false_marks(plan: usize, seed: i64, replay: &Replay, marks: &[Mark]) -> usize
         }
         let (at, seat) = (session.position(), mark.seat.index());
         let recorded = &replay.steps[mark.step as usize - 1].answers;
-        for own in Seat::first(session.recipe().seats) {
-            session.seat_builtin(own, policy, &[], 0).expect("a policy");
-        }
         let from = 1_u64 << 42;
         let gain = |future| {
-            let own = play_on(session.as_mut(), &at, First::Recorded(recorded), future).expect("a policy");
-            let other = play_on(session.as_mut(), &at, First::Instead(recorded, mark.seat), future)
+            let own = play_on(session.as_mut(), &at, &policy, First::Recorded(recorded), future).expect("a policy");
+            let other = play_on(session.as_mut(), &at, &policy, First::Instead(recorded, mark.seat), future)
                 .expect("a policy");
             other[seat] - own[seat]
         };

@@ -34,5 +34,6 @@ pub(crate) const INFO: GameInfo = GameInfo {
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "looter",
+    judge: "planner",
     ..GameInfo::PLAIN
 };

@@ -142,6 +142,7 @@ pub const INFO: GameInfo = GameInfo {
     recordings: "Terminal's replay files (.replay)",
     advantage: crate::weights::FEATURES,
     policy: "fortress",
+    judge: "planner?nodes=10",
     ..GameInfo::PLAIN
 };
 

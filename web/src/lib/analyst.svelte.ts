@@ -16,6 +16,8 @@ export class Analyst {
   marks = $state.raw<Outlook['marks']>([])
   /** The policy whose opinion that is. */
   policy = $state('')
+  /** The one that is wanted; none for the game's judge. */
+  private wanted: string | null = null
   /** Whether it continues. It rests when enough is known, until another turn is viewed. */
   running = $state(false)
   /** Whether futures are played from all turns, rather than only from the one being viewed. */
@@ -41,6 +43,14 @@ export class Analyst {
     this.step = step
     this.outlook = null
     this.refused = ''
+    if (this.running) this.start()
+  }
+
+  /** From now on another bot plays on: what the one before found does not count. */
+  by(policy: string): void {
+    this.wanted = policy
+    this.outlook = null
+    this.marks = []
     if (this.running) this.start()
   }
 
@@ -99,9 +109,9 @@ export class Analyst {
     try {
       const open = await this.open()
       while (round === this.round && this.step > 0) {
-        const { step, pairs, all } = this
+        const { step, pairs, all, wanted: policy } = this
         const began = performance.now()
-        const text = await open.text((id) => ({ refine: { id, step, pairs, all } }))
+        const text = await open.text((id) => ({ refine: { id, step, pairs, all, policy } }))
         // As many as fill a piece: matches of one game take a hundred times as long as those of another.
         const share = PIECE / Math.max(performance.now() - began, 1)
         this.pairs = Math.max(1, Math.min(Math.round(pairs * Math.min(share, 2)), MOST_PAIRS))

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use agon_bot::NameKind;
 use agon_desk::kept::FOLDER;
-use agon_desk::test::{TestStatus, Tested, TestedOne, Tester, files, tidy};
+use agon_desk::test::{TestStatus, Tested, TestedOne, Tester, files};
+use agon_desk::words::tidy;
 use clap::Args;
 
 use crate::author::changes;
@@ -33,7 +34,7 @@ A test by hand:
   seat = 2
   turn = 17                    counted as in agon replay show
   [answer]
-  is = [\"3 SHOOT 5\"]         one of these; or is_not = [...], none of them
+  is = [\"3 SHOOT 5\"]         one of these; or is_not = [...], none of them; or keeps = 0.5, any that keeps this chance
   [later]
   turns = 20                   all bots play on for this many turns
   advantage = 0.5              by then its chance of finishing first is at least this; or score = 12";

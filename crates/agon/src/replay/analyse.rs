@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agon_desk::analysed::{Analysed, OrderTexts, costly, marks, refine};
 use agon_desk::replays::read;
 use agon_desk::trial::TriedOrder;
-use agon_view::analysis::{Analysis, Mark, Mean};
+use agon_view::analysis::{Analysis, Mark, Mean, Unanalysable};
 use clap::Args;
 
 use crate::common::sandbox::SandboxOptions;
@@ -18,9 +18,10 @@ use crate::common::{self, Done, Failure};
 use crate::replay::with_bot::WithBotOptions;
 
 /// Examples below the help of `agon analyse`.
-pub const EXAMPLES: &str = "From each turn the game's quick policy plays the match to its end many times: a seat's chance is how often it comes
+pub const EXAMPLES: &str = "From each turn a built-in bot, the policy, plays the match to its end many times: a seat's chance is how often it comes
 first. An order is marked if the policy's own order in its place would have changed the chance beyond noise. That is
-the policy's opinion, not proof of a mistake: a better bot may have known more.
+the policy's opinion, not proof of a mistake: a better bot may have known more. By default the policy is the strongest
+of the game that plays a match in milliseconds.
 With --with-bot your bot is the judge: it is taken to the three turns that cost its seat most, and plays on with its own order
 and with the policy's, in 20 futures each. If the policy's order helps it beyond noise, its own was a mistake.
 In games with fog an order is judged by what its seat could know: in each pair of futures, the units it could not see are
@@ -30,6 +31,7 @@ Examples:
   agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
   agon analyse lost.replay --budget 2m     the same, with more certainty
   agon analyse lost.replay --turn 17       every order of one turn
+  agon analyse lost.replay --policy greedy by another built-in bot; options follow as in hunter?nodes=1000
   agon analyse lost.replay --with-bot my-bot --seat 2      which of its orders were mistakes
   agon analyse lost.replay --json          every turn with its chances, for scripts";
 
@@ -41,6 +43,9 @@ pub struct AnalyseOptions {
     /// How long to play on: `500ms`, `10s`, `2m`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = budget)]
     pub budget: Duration,
+    /// The built-in bot that plays on, with its options: `hunter?nodes=1000` [default: the strongest quick one]
+    #[arg(long, value_name = "BOT")]
+    pub policy: Option<String>,
     /// Only this turn, counted as in `agon replay show`
     #[arg(long, short, value_name = "N")]
     pub turn: Option<u32>,
@@ -88,7 +93,10 @@ pub fn run(options: &AnalyseOptions) -> Done {
     }
     let only = options.turn.map(|turn| count.step(turn) + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
-    let mut analysis = Analysis::open(&replay).map_err(|why| unusable(why.to_string()))?;
+    let mut analysis = Analysis::open(&replay, options.policy.as_deref()).map_err(|why| match why {
+        Unanalysable::Unsuited(why) => Failure::usage(why),
+        why => unusable(why.to_string()),
+    })?;
     let own = options.own.seating(&replay, analysis.policy(), &options.sandbox.bots())?;
     let began = Instant::now();
     refine(&mut analysis, only, options.budget, common::stop_on_ctrl_c()).map_err(&unusable)?;
@@ -104,7 +112,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
     }
     let screen = screen::output();
     let mut out = io::stdout().lock();
-    let policy = analysis.policy();
+    let policy = analysis.policy().to_owned();
     writeln!(
         out,
         "{}",
@@ -175,7 +183,7 @@ fn line(
         mark.seat,
         shortened(&harmless(&text), 40)
     )?;
-    let policy = analysis.policy();
+    let policy = analysis.policy().to_owned();
     let instead = match analysis
         .instead(mark.step, mark.seat, 0)
         .and_then(|better| analysis.text(mark.step, mark.seat, &better))

@@ -231,7 +231,7 @@ impl Host for Matches {
         told: &mut dyn FnMut(TrialSoFar),
         stop: &AtomicBool,
     ) -> Result<(), String> {
-        let mut analysis = Analysis::open(replay).map_err(|why| why.to_string())?;
+        let mut analysis = Analysis::open(replay, None).map_err(|why| why.to_string())?;
         let seat = seat_of(replay, wanted.seat).map_err(|error| error.to_string())?;
         let others = replay.header.seats.len() - 1;
         let against = match wanted.against.trim() {
