@@ -22,7 +22,7 @@ fn main() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
         // A path that never exists: look again next time, Node may have been installed.
         println!("cargo:rerun-if-changed=no-node");
-        for file in ["folder.js", "folder.css", "page.js", "page.css", "editor.js"] {
+        for file in ["folder.js", "folder.css", "page.js", "page.css", "puzzle.js", "puzzle.css", "editor.js"] {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
         }
     }
@@ -99,10 +99,15 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     let out = out.display().to_string();
     // Sources that do not build are a mistake in them, not a missing tool.
     let vite = "node_modules/vite/bin/vite.js";
-    // The app in three forms (`vite.config.ts` says why). The editor is a script of its own, loaded when somebody wants to
+    // The app in four forms (`vite.config.ts` says why). The editor is a script of its own, loaded when somebody wants to
     // write a script.
-    for more in [&[][..], &["--mode", "folder"], &["--mode", "page"], &["--config", "vite.editor.config.ts"]]
-    {
+    for more in [
+        &[][..],
+        &["--mode", "folder"],
+        &["--mode", "page"],
+        &["--mode", "puzzle"],
+        &["--config", "vite.editor.config.ts"],
+    ] {
         let arguments = [&[vite, "build", "--outDir", &out, "--logLevel", "error"], more].concat();
         run(web, "node", &arguments).unwrap_or_else(|error| panic!("`vite build` failed:\n{error}"));
     }

@@ -72,7 +72,7 @@ pub enum WantedInPosition {
 }
 
 /// What a version did in one of its team's positions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TriedInPosition {
     /// The number of the test.
     pub id: i64,
@@ -80,8 +80,8 @@ pub struct TriedInPosition {
     pub passed: Option<bool>,
     /// Its answer, if it gave one.
     pub answer: Option<String>,
-    /// The chance after it, where that counts.
-    pub chance: Option<f64>,
+    /// The chance after it in percent, where that counts.
+    pub percent: Option<u8>,
     /// What is wrong, in a sentence.
     pub why: Option<String>,
 }

@@ -4,14 +4,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_bot::BotName;
+use agon_game::Seat;
 use agon_match::record::Void;
 use agon_match::{Clock, Ponder, Terms};
+use agon_replay::Replay;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::DeskError;
 use crate::feed::{Feed, check_turn};
-use crate::lesson::{judged, keeps_less};
+use crate::lesson::{PositionTried, PositionWant, judged, keeps_less, try_position};
 use crate::kept::{BotTest, WantedAnswer, WantedLater};
 use crate::later::Later;
 use crate::replays;
@@ -21,6 +24,8 @@ use crate::words::{score, tidy};
 
 /// Most tests run at once.
 const MOST: usize = 1_000;
+/// The longest that a position is tried.
+const LONGEST: Duration = Duration::from_secs(600);
 /// How often a match with an unfair clock is played.
 const TRIES: u32 = 3;
 
@@ -156,6 +161,31 @@ impl Tester<'_> {
             Err(why) => tested.why = Some(why),
         }
         tested
+    }
+
+    /// Tries the bot in a position of a recorded match: in a seat, at a step, from 1. `name` is what the test is called.
+    pub fn run_position(
+        &self,
+        name: &str,
+        replay: &Replay,
+        at: (Seat, u32),
+        want: &PositionWant<'_>,
+    ) -> TestedOne {
+        let terms = Terms::new(self.clock, self.ponder, self.stop);
+        let until = Instant::now() + LONGEST;
+        let tried = try_position(replay, self.bot, at, want, &terms, until, &mut || {});
+        let (status, answer, why) = match tried {
+            Ok(PositionTried { passed: Some(true), answer, .. }) => (TestStatus::Passed, answer, None),
+            Ok(PositionTried { passed: Some(false), answer, why, .. }) => (TestStatus::Failed, answer, why),
+            Ok(PositionTried { why, .. }) => {
+                let late = || format!("it was not known after {} minutes", LONGEST.as_secs() / 60);
+                (TestStatus::Broken, None, Some(why.unwrap_or_else(late)))
+            }
+            Err(why) => (TestStatus::Broken, None, Some(why)),
+        };
+        let turn = Some(TurnCount::of(replay).turn(at.1.saturating_sub(1)));
+        let name = name.to_owned();
+        TestedOne { name, status, turn, moment: None, answer, score: None, advantage: None, why }
     }
 
     /// What is not as it should be; an error with a sentence when the test cannot be run.

@@ -101,7 +101,14 @@ impl ContestServer {
             return Ok(agon_worker::Granted::default());
         }
         let versions = self.known(granted.matches.iter().flat_map(|leased| &leased.seats)).await?;
-        let jobs = granted.matches.iter().map(|leased| job(leased, &versions)).collect::<Result<_, _>>()?;
+        let mut jobs = Vec::with_capacity(granted.matches.len());
+        for leased in &granted.matches {
+            let mut job = job(leased, &versions)?;
+            if let (Kind::Check, Some(checked)) = (leased.kind, leased.seats.first()) {
+                job.positions = self.positions_for(*checked).await?;
+            }
+            jobs.push(job);
+        }
         Ok(agon_worker::Granted { lease: granted.lease.map(|lease| lease.0), jobs })
     }
 
@@ -299,5 +306,6 @@ pub(crate) fn job(
             _ => None,
         },
         disturbed,
+        positions: Vec::new(),
     })
 }

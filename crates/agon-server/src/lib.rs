@@ -16,6 +16,7 @@ pub mod tick;
 
 pub mod fleet;
 pub mod inside;
+pub mod lessons;
 pub mod mail;
 pub mod room;
 pub mod rulings;
@@ -123,6 +124,8 @@ pub struct ContestServer {
     done: watch::Sender<()>,
     /// All versions, as of this entry of the audit log.
     known: Mutex<(i64, Arc<BTreeMap<VersionId, EntrantVersion>>)>,
+    /// Why teams lose, as last looked at.
+    lessons: Mutex<lessons::KnownLosses>,
 }
 
 /// The facts of the log, and the table made of them.
@@ -204,6 +207,7 @@ impl ContestServer {
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
             known: Mutex::default(),
+            lessons: Mutex::default(),
         };
         let built_ins = agon_contest::content::BUILT_INS;
         server.store.act(SeatBosses { contest: server.contest(), built_ins, now }).await?;

@@ -262,5 +262,6 @@ fn cut(own: &Private) -> Private {
         faults,
         notes: if missing { vec![said] } else { Vec::new() },
         left_out: own.left_out + own.notes.len(),
+        positions: own.positions.clone(),
     }
 }

@@ -21,6 +21,7 @@ pub mod lease;
 pub mod mail;
 pub mod people;
 pub mod plan;
+pub mod puzzle;
 pub mod recheck;
 pub mod recovery;
 pub mod result;
@@ -52,6 +53,7 @@ pub use people::{
     TokensLeft, TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
+pub use puzzle::{DropPosition, DropPuzzle, KeepLesson, KeepPosition, KeepTry, PuzzleAnswer, SetPuzzle};
 pub use recheck::{DropRecheck, FailRecheck, PassRecheck};
 pub use recovery::{Recover, RenewCodes};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};

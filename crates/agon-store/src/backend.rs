@@ -48,6 +48,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004_clocks.sql"),
     include_str!("migrations/0005_factor.sql"),
+    include_str!("migrations/0007_puzzles.sql"),
 ];
 /// How many reading connections there may be.
 const READERS: u32 = 4;

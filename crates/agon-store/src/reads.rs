@@ -5,6 +5,7 @@ mod counts;
 mod matches;
 mod people;
 mod pipeline;
+mod puzzles;
 mod settings;
 mod versus;
 mod workers;
@@ -24,6 +25,7 @@ pub use counts::Counts;
 pub use matches::{Eyes, Failure, Filter, LatelyPlayed, PAGE, StoredMatch};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AllowanceUse, Allowances, AskedMatch, KeptTrial, OpenTrial, TrialMatch};
+pub use puzzles::{StoredPosition, StoredPuzzle};
 pub use versus::{EndingCount, GroundCount, Rival};
 pub use workers::{AtWork, ComparedOf, Conduct, Hands, TriesOf, TryState, Voiding, Working};
 

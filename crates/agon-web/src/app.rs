@@ -19,6 +19,10 @@ pub const FOLDER_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/folde
 const SINGLE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.js"));
 /// Its style sheet.
 const SINGLE_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.css"));
+/// The app of a contest's pages of puzzles; empty if it was not built.
+const PUZZLE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/puzzle.js"));
+/// Its style sheet.
+const PUZZLE_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/puzzle.css"));
 /// The editor, which pages load when somebody wants to write a script; empty if it was not built.
 pub const EDITOR: &str = include_str!(concat!(env!("OUT_DIR"), "/web/editor.js"));
 /// The page that scripts run in.
@@ -125,6 +129,11 @@ impl Asset {
 pub static PACKED_FOLDER_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(FOLDER_SCRIPT.as_bytes())));
 /// [`FOLDER_STYLE`], packed with gzip.
 pub static PACKED_FOLDER_STYLE: Packed = Packed(LazyLock::new(|| gzip(FOLDER_STYLE.as_bytes())));
+
+/// The script of a contest's pages of puzzles.
+pub static PACKED_PUZZLE_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(PUZZLE_SCRIPT.as_bytes())));
+/// Its style sheet.
+pub static PACKED_PUZZLE_STYLE: Packed = Packed(LazyLock::new(|| gzip(PUZZLE_STYLE.as_bytes())));
 
 /// The script of a page of one match.
 pub static PACKED_SINGLE_SCRIPT: Packed = Packed(LazyLock::new(|| gzip(SINGLE_SCRIPT.as_bytes())));

@@ -15,6 +15,7 @@ pub mod play;
 pub mod run;
 pub mod verify;
 
+mod positions;
 mod private;
 
 pub mod fairness;
@@ -30,7 +31,7 @@ pub mod wire;
 
 pub use play::{HeldRecord, PreparedGame};
 pub use protocol::{
-    Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, Posted, Private, Sitting, Stage,
+    Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, PositionJob, Posted, Private, Sitting, Stage,
     ToldFault, Try, Unfit, Whole,
 };
 pub use run::{Pauses, PlaySettings, run};

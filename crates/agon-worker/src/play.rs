@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::{BotName, NameKind};
 use agon_contest::told::observed;
+use agon_api::TriedInPosition;
 use agon_contest::{FaultsTold, MatchOrder, Observed, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
@@ -12,7 +13,7 @@ use agon_match::{MatchRecord, Ponder, cpus_a_match};
 use agon_replay::{Replay, SeatInfo, redact_named};
 use agon_spec::Clock;
 
-use crate::protocol::{BotSource, ContestTerms, Job, Nothing, Stage, Unfit, Whole};
+use crate::protocol::{BotSource, ContestTerms, Job, Nothing, Private, Stage, Unfit, Whole};
 use crate::{holding, private};
 
 /// The game under a contest's terms, with its rules and maps loaded.
@@ -21,8 +22,8 @@ pub struct PreparedGame {
     prepared: Vec<Box<dyn Ready>>,
     /// The number of seats on each of them.
     seats: Vec<usize>,
-    clock: Clock,
-    ponder: Ponder,
+    pub(crate) clock: Clock,
+    pub(crate) ponder: Ponder,
 }
 
 /// What became of a match.
@@ -46,6 +47,8 @@ pub struct HeldRecord {
     seed: i64,
     /// For each seat, the folder with its program's files; none for a seat without an author.
     folders: Vec<Option<PathBuf>>,
+    /// What the bot of a seat, from 0, did in its team's positions.
+    pub(crate) tried: Option<(usize, Vec<TriedInPosition>)>,
 }
 
 /// What a replay of a contest calls a seat: a team's bot by its content, because the replay's hash is sealed, and a team may be deleted.
@@ -72,7 +75,12 @@ impl HeldRecord {
         let seats = Seat::first(self.folders.len() as u8).zip(&self.folders);
         let own =
             seats.map(|(seat, folder)| Some(private::of(&self.record, &replay, seat, folder.as_ref()?)));
-        let own = own.collect();
+        let mut own: Vec<Option<Private>> = own.collect();
+        if let Some((seat, tried)) = self.tried
+            && let Some(Some(own)) = own.get_mut(seat)
+        {
+            own.fits_beside(tried, &self.folders[seat]);
+        }
         let session = table.open(self.map, self.seed)?;
         let redacted = redact_named(&self.replay, &[], &nobodys, &|order| session.public(order));
         let (replay, _) = redacted.map_err(|error| error.to_string())?;
@@ -217,7 +225,7 @@ impl PreparedGame {
             .zip(bots)
             .map(|(sitting, bot)| matches!(sitting.program, BotSource::Source(_)).then(|| folder(bot)));
         let (map, seed, folders) = (job.map, job.seed, folders.collect());
-        Ok(MatchEnd::Whole(Box::new(HeldRecord { record, replay, map, seed, folders })))
+        Ok(MatchEnd::Whole(Box::new(HeldRecord { record, replay, map, seed, folders, tried: None })))
     }
 }
 

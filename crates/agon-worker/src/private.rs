@@ -1,8 +1,9 @@
 //! The part of a match that belongs to one seat alone: taken from the replay, bounded, and without this machine's
 //! paths.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use agon_api::TriedInPosition;
 use agon_bot::excerpt::Excerpt;
 use agon_game::Seat;
 use agon_match::MatchRecord;
@@ -38,6 +39,23 @@ pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> P
     own.notes.reverse();
     own.left_out = all.len() - own.notes.len();
     own
+}
+
+impl Private {
+    /// Adds what it did in its team's positions; earlier notes make room for that.
+    pub(crate) fn fits_beside(&mut self, tried: Vec<TriedInPosition>, folder: &Option<PathBuf>) {
+        let told = |text: Option<String>| match folder {
+            Some(folder) => text.map(|text| without(&text, folder)),
+            None => text,
+        };
+        let tried = tried.into_iter().map(|one| TriedInPosition { why: told(one.why.clone()), ..one });
+        self.positions = tried.collect();
+        while size(self) > MOST_PRIVATE && !self.notes.is_empty() {
+            let gone = self.notes.len().div_ceil(4);
+            self.notes.drain(..gone);
+            self.left_out += gone;
+        }
+    }
 }
 
 /// Size as JSON, in bytes.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agon_api::TriedInPosition;
 use agon_contest::Observed;
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
 use agon_replay::{Doing, SeatNote, Wait};
@@ -105,6 +106,24 @@ pub struct Job {
     /// How many tries of this match the bot of each seat has made void; empty for none. In the third one it is put out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<u32>,
+    /// In which positions the bot that is tried out is tried after the match. A worker that does not know them leaves them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PositionJob>,
+}
+
+/// A position in which a bot is tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PositionJob {
+    /// The number of the test.
+    pub id: i64,
+    /// The replay of the match: the hash of an object.
+    pub replay: String,
+    /// The seat that it takes, from 1.
+    pub seat: u8,
+    /// The step at which it is asked, from 1.
+    pub step: u32,
+    /// What its answer must be: [`WantedInPosition`](agon_api::WantedInPosition) as JSON.
+    pub wanted: String,
 }
 
 /// A bot in a seat.
@@ -149,6 +168,9 @@ pub struct Private {
     pub notes: Vec<SeatNote>,
     /// How many of the first notes were left out. The last ones are kept, because they say how it ended.
     pub left_out: usize,
+    /// What it did in the positions that its team keeps as tests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<TriedInPosition>,
 }
 
 /// A fault as shown to its author.

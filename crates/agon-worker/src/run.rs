@@ -13,6 +13,7 @@ use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
 use crate::play::{HeldRecord, MatchEnd, PreparedGame};
+use crate::positions::tried;
 use crate::protocol::{Away, BotSource, Hall, Job, Nothing, Try, Unfit};
 use crate::versions::{ReadyBot, Unready, VersionShelf};
 use posting::Done;
@@ -454,8 +455,13 @@ impl Shared<'_> {
         let played = self.table.play(job, &bots, cpus, self.stop, turn);
         match played {
             Ok(MatchEnd::Stopped) => Ended::Not,
-            Ok(MatchEnd::Whole(recorded)) => {
+            Ok(MatchEnd::Whole(mut recorded)) => {
                 let took = began.elapsed().as_secs_f64();
+                if let Some(seat) = job.tried.filter(|_| !job.positions.is_empty()) {
+                    let tried =
+                        tried(self.hall, self.table, &job.positions, &bots[seat], self.stop, turn);
+                    recorded.tried = Some((seat, tried));
+                }
                 let mut state = self.lock();
                 state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
                 Ended::Played(recorded)

@@ -117,6 +117,7 @@ impl World {
             }],
             notes: (0..self.writes).map(written).collect(),
             left_out: 0,
+            positions: Vec::new(),
         };
         let own: Vec<Option<Private>> = job
             .seats

@@ -9,6 +9,7 @@ pub mod describe;
 
 pub(crate) mod about;
 mod asked;
+mod lessons;
 mod matches;
 pub(crate) mod read;
 mod told;
@@ -16,7 +17,7 @@ pub mod versions;
 
 use agon_api::contest::ImageQuery;
 use agon_api::{
-    Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own,
+    Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own, TeamLosses, TeamTests,
     UploadQuery, Uploaded, Version, Versions,
 };
 use axum::http::header;
@@ -155,6 +156,14 @@ pub const ACTS: &[Operation] = &[
     act::<Own>(
         get("/api/v1/matches/{id}/own", Verb::Own, RouteObject::Contest, || asked_for(matches::own)),
         "What is private to your team in a match: what its programs wrote and did wrong.",
+    ),
+    act::<TeamLosses>(
+        get("/api/v1/losses", Verb::Own, RouteObject::Contest, || asked_for(lessons::losses)),
+        "What goes with the losses of your team on the ladder.",
+    ),
+    act::<TeamTests>(
+        get("/api/v1/tests", Verb::Own, RouteObject::Contest, || asked_for(lessons::tests)),
+        "The positions in which each upload of your team is tried.",
     ),
     act::<Versions>(
         get("/api/v1/versions", Verb::Own, RouteObject::Contest, || asked_for(versions::list)),

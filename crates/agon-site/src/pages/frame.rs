@@ -16,6 +16,8 @@ pub enum Here {
     /// The ladder, teams and versions.
     Ladder,
     Matches,
+    /// What is learnt from losses.
+    Puzzles,
     Rules,
     /// Where to get agon.
     Get,
@@ -52,6 +54,7 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
                     (entry(Here::Home, "/", "Home"))
                     (entry(Here::Ladder, "/ladder", "Ladder"))
                     (entry(Here::Matches, "/matches", "Matches"))
+                    (entry(Here::Puzzles, "/losses", "Puzzles"))
                     (entry(Here::Rules, "/rules", "Rules"))
                     (entry(Here::Get, "/get", "Get agon"))
                     @if person.is_some_and(|person| person.organiser) {

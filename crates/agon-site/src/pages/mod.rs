@@ -24,6 +24,7 @@ mod numbers;
 mod organise;
 mod own;
 mod people;
+pub(crate) mod puzzle;
 mod recovery;
 mod rules;
 pub(crate) mod rulings;
@@ -115,6 +116,13 @@ pub const ROUTES: &[Route] = &[
     post("/team/join", Verb::Own, RouteObject::Contest, || sent(membership::join_team)),
     post("/team/leave", Verb::Act, RouteObject::OwnTeam, || sent(membership::leave_team)),
     post("/team/code", Verb::Act, RouteObject::OwnTeam, || sent(membership::new_code)),
+    // What is learnt from losses.
+    get("/losses", Verb::See, RouteObject::Contest, || asked(puzzle::losses)),
+    get("/puzzle/{id}", Verb::See, RouteObject::Contest, || asked(puzzle::page)),
+    post("/losses", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::learn)),
+    post("/losses/answer", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::answer)),
+    post("/losses/test", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::test)),
+    post("/losses/test/drop", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::drop_test)),
     // The organiser's pages.
     get("/organise", Verb::Organise, RouteObject::Contest, || asked(organise::page)),
     post("/organise/pause", Verb::Organise, RouteObject::Contest, || sent(organise::pause)),
@@ -139,6 +147,9 @@ pub const ROUTES: &[Route] = &[
     get("/organise/export", Verb::Organise, RouteObject::Contest, || asked(export::page)),
     post("/organise/export", Verb::Organise, RouteObject::Contest, || sent(export::begin)),
     get("/organise/export/{id}", Verb::Organise, RouteObject::Contest, || asked(export::file)),
+    get("/organise/puzzle", Verb::Organise, RouteObject::Contest, || asked(puzzle::set_form)),
+    post("/organise/puzzle", Verb::Organise, RouteObject::Contest, || sent(puzzle::set)),
+    post("/organise/puzzle/drop", Verb::Organise, RouteObject::Contest, || sent(puzzle::drop_set)),
     get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(settings::page)),
     post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(settings::write)),
     // Our files.
@@ -147,6 +158,8 @@ pub const ROUTES: &[Route] = &[
     still("/icon.svg", || asked(still::icon)),
     still("/viewer/app.js", || asked(still::viewer_script)),
     still("/viewer/app.css", || asked(still::viewer_style)),
+    still("/viewer/puzzle.js", || asked(still::puzzle_script)),
+    still("/viewer/puzzle.css", || asked(still::puzzle_style)),
     still("/viewer/engine.js", || asked(still::viewer_engine)),
 ];
 

@@ -1,6 +1,7 @@
 //! The part of a match that belongs to one team: what its program wrote, how long its answers took, and what it did wrong.
 //! The rows of others are never even read here: the query names the owner of the seat.
 
+use agon_api::TriedInPosition;
 use agon_replay::{Replay, SeatNote};
 use agon_store::reads::StoredMatch;
 use agon_store::{Cause, EntrantId, Whose};
@@ -85,6 +86,11 @@ impl Own {
             let _ = writeln!(text, "{}{}", kind(note), note.text.trim_end_matches('\n'));
         }
         text
+    }
+
+    /// What it did in its team's positions, after a check match.
+    pub fn tried(&self) -> &[TriedInPosition] {
+        &self.private.positions
     }
 
     /// The end of it, for a card on another page.

@@ -53,6 +53,16 @@ pub async fn viewer_style() -> Response {
     packed("text/css; charset=utf-8", agon_web::app::PACKED_FOLDER_STYLE.bytes())
 }
 
+/// The script of the pages of puzzles.
+pub async fn puzzle_script() -> Response {
+    packed("text/javascript; charset=utf-8", agon_web::app::PACKED_PUZZLE_SCRIPT.bytes())
+}
+
+/// Its style sheet.
+pub async fn puzzle_style() -> Response {
+    packed("text/css; charset=utf-8", agon_web::app::PACKED_PUZZLE_STYLE.bytes())
+}
+
 /// The engines for the viewer's pages; nothing if the program has none.
 pub async fn viewer_engine() -> Response {
     static ENGINE: LazyLock<Vec<u8>> =

@@ -12,7 +12,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act};
 use crate::pages::trial::{self, Trial, figure};
-use crate::pages::{matches, own, team, upload, words};
+use crate::pages::{matches, own, puzzle, team, upload, words};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::rights::{Object, Verb, may};
@@ -392,6 +392,10 @@ async fn check_card(
         Some(seat) => own::of_seat(ask, played, seat).await?,
         None => None,
     };
+    let tried = match (&own, ask.object) {
+        (Some(own), Object::Team(team)) => puzzle::verdict(ask, team, own.tried()).await?,
+        _ => None,
+    };
     let fault = seat.and_then(|seat| played.seats[seat].fault.as_deref());
     let against: Vec<&str> = played
         .seats
@@ -415,6 +419,7 @@ async fn check_card(
                     @if let Some((reason, steps)) = &played.end { dt { "It ended" } dd { (reason) ", " (words::step(&ask.settings.game)) " " (steps) } }
                     @if let Some(ms) = seat.and_then(|seat| played.seats[seat].max_ms) { dt { "Slowest answer" } dd { b { (format!("{ms:.1} ms")) } @if let Some(cap) = ask.site.server.terms().clock.clock().cap { (format!(" of {cap:?}")) } } }
                     @if let Some(fault) = fault { dt { "Fault" } dd.bad-text { (fault) } }
+                    @if let Some(tried) = &tried { dt { "Tests" } dd { (tried) ". They decide nothing." } }
                 }
                 @if let Some(own) = &own { (own.last_words()) }
             }

@@ -487,7 +487,7 @@ async fn what_a_machine_tells_of_somebody_who_was_deleted_meanwhile_is_not_kept(
     let mut whole = play(&world, job("Cid"));
     let note =
         SeatNote { step: 0, kind: agon_replay::data::note::STDERR.to_owned(), text: "secret of Cid".into() };
-    let own = Private { faults: Vec::new(), notes: vec![note], left_out: 0 };
+    let own = Private { faults: Vec::new(), notes: vec![note], ..Private::default() };
     // A boss has no author.
     let seats = job("Cid").seats.iter();
     whole.own = seats.map(|seat| seat.label.starts_with("Cid").then(|| own.clone())).collect();

@@ -2,6 +2,7 @@
 
 use crate::acts::asked::unnamed;
 use crate::acts::held::settings;
+use crate::acts::puzzle::forget_team;
 use crate::acts::version::step_down;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
@@ -312,6 +313,7 @@ async fn withdraw_team(
     .execute(&mut *conn)
     .await?;
     rename_in_events(conn, contest, &before, &name).await?;
+    forget_team(conn, team).await?;
     let versions: Vec<(i64, String, String)> =
         sqlx::query_as("SELECT v.id, v.state, v.source_sha FROM versions v WHERE v.entrant_id = $1")
             .bind(team.0)

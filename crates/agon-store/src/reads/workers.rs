@@ -302,7 +302,20 @@ impl Store {
         .bind(source.to_string())
         .fetch_optional(&self.reader)
         .await?;
-        Ok(one.is_some())
+        if one.is_some() {
+            return Ok(true);
+        }
+        // A position in which the team of such a bot has it tried.
+        let tested: Option<i64> = sqlx::query_scalar(
+            "SELECT t.id FROM leases l JOIN jobs j ON j.lease_id = l.id JOIN seats s ON s.match_id = j.match_id \
+             JOIN versions v ON v.id = s.version_id JOIN team_tests t ON t.entrant_id = v.entrant_id \
+             JOIN matches m ON m.id = t.match_id WHERE l.worker_id = $1 AND m.replay_sha = $2 LIMIT 1",
+        )
+        .bind(worker.0)
+        .bind(source.to_string())
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(tested.is_some())
     }
 
     /// Of these tries, those that the worker was ever given.

@@ -5,14 +5,19 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use agon_api::{LARGEST_REPLAY, TeamTest, TeamTests, WantedInPosition};
 use agon_bot::NameKind;
 use agon_desk::kept::FOLDER;
+use agon_desk::lesson::PositionWant;
 use agon_desk::test::{TestStatus, Tested, TestedOne, Tester, files};
 use agon_desk::words::tidy;
+use agon_game::Seat;
+use agon_replay::Replay;
 use clap::Args;
 
 use crate::author::changes;
 use crate::common::builds;
+use crate::common::online::OnlineOptions;
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen, harmless, score};
 use crate::common::seats::tell_notes;
@@ -28,6 +33,7 @@ Examples:
   agon test                                              all tests of this folder's bot
   agon test turn17 --watch                               one of them, whenever a file changes
   agon test --bot my-bot --json
+  agon test --contest                                    the positions that your team keeps in its contest
 
 A test by hand:
   replay = \"lost.replay\"      beside the test, or a path
@@ -54,9 +60,14 @@ pub(crate) struct TestOptions {
     /// Runs the tests again whenever a file of the bot changes
     #[arg(long)]
     pub watch: bool,
+    /// Tries the bot in the positions that your team keeps in the contest you are logged in to
+    #[arg(long, conflicts_with = "watch")]
+    pub contest: bool,
     /// Prints the results as JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub online: OnlineOptions,
     #[command(flatten)]
     pub clock: ClockOptions,
     #[command(flatten)]
@@ -76,7 +87,10 @@ pub fn run(options: &TestOptions) -> Done {
 /// Runs all tests once.
 fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
     let began = Instant::now();
-    let files = files(&options.bot.join(FOLDER), &options.names)?;
+    let wanted = match options.contest {
+        true => Wanted::Positions(positions(options)?),
+        false => Wanted::Files(files(&options.bot.join(FOLDER), &options.names)?),
+    };
     let bots = options.sandbox.bots();
     let name = common::bot(bot, &bots)?;
     if options.build {
@@ -92,10 +106,25 @@ fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
     let tester = Tester { bot: &name, clock, ponder, find: &find, stop };
     let screen = screen::output();
     let mut tests = Vec::new();
-    for file in &files {
-        let test = tester.run(file);
+    let count = match &wanted {
+        Wanted::Files(files) => files.len(),
+        Wanted::Positions(positions) => positions.len(),
+    };
+    for number in 0..count {
+        let test = match &wanted {
+            Wanted::Files(files) => tester.run(&files[number]),
+            Wanted::Positions(positions) => {
+                let (test, replay) = &positions[number];
+                let want = match &test.wanted {
+                    WantedInPosition::Order(order) => PositionWant::Order(order),
+                    WantedInPosition::Keeps { chance, policy } => PositionWant::Keeps(*chance, policy),
+                };
+                let seat = Seat::new(test.seat.clamp(1, Seat::MAX) - 1);
+                tester.run_position(&test.name, replay, (seat, test.step), &want)
+            }
+        };
         if stop.load(Ordering::Relaxed) {
-            eprintln!("stopped after {} of {} tests", tests.len(), files.len());
+            eprintln!("stopped after {} of {count} tests", tests.len());
             return Err(Failure::Stopped);
         }
         if !options.json {
@@ -119,6 +148,35 @@ fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
         }
     }
     if failed + broken > 0 { Err(Failure::Check) } else { Ok(()) }
+}
+
+/// What is tried.
+enum Wanted {
+    /// Tests of the bot's folder.
+    Files(Vec<PathBuf>),
+    /// Positions of its team, each with its match.
+    Positions(Vec<(TeamTest, Replay)>),
+}
+
+/// The positions that the user's team keeps in the contest of which the names contain one of the words, with their matches.
+fn positions(options: &TestOptions) -> Result<Vec<(TeamTest, Replay)>, Failure> {
+    let online = options.online.connect()?;
+    let mut tests = online.get::<TeamTests>("/tests", &[])?.tests;
+    let names = &options.names;
+    tests.retain(|test| names.is_empty() || names.iter().any(|name| test.name.contains(name)));
+    if tests.is_empty() {
+        return Err(Failure::usage(
+            "your team keeps no such position as a test: `Keep as a test` on the page of a puzzle does",
+        ));
+    }
+    let with_match = |test: TeamTest| {
+        let path = format!("/matches/{}/replay", test.game);
+        let bytes = online.fetch(&path, &[], LARGEST_REPLAY)?;
+        let replay = Replay::read(&bytes)
+            .map_err(|error| Failure::own(format!("the replay of match {}: {error}", test.game)))?;
+        Ok((test, replay))
+    };
+    tests.into_iter().map(with_match).collect()
 }
 
 fn print(out: &mut impl io::Write, screen: Screen, test: &TestedOne) -> io::Result<()> {

@@ -261,6 +261,7 @@ impl Fleet {
             seats: own.bots().iter().map(sit).collect(),
             tried: None,
             disturbed: scheduler.disturbed(own),
+            positions: Vec::new(),
         }
     }
 
