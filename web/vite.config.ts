@@ -13,10 +13,11 @@ const APART: Record<string, RegExp> = {
 
 // What the program carries. The app of a server is a module: what the first picture does not need are parts beside it,
 // loaded when somebody wants them. A page opened as a file may load plain scripts and no module: `--mode folder` makes one
-// of all that pages of a folder share, `--mode page` the one that an exported page holds inline.
+// of all that pages of a folder share, `--mode page` the one that an exported page holds inline, `--mode puzzle` that of a contest's pages
+// of puzzles, which stand in pages of the site.
 export default defineConfig(({ mode }) => {
   const apart = APART[mode]
-  const whole = apart !== undefined
+  const whole = apart !== undefined || mode === 'puzzle'
   const name = whole ? mode : 'app'
   return {
     plugins: [svelte({ configFile: false, preprocess: [] })],
@@ -48,7 +49,7 @@ export default defineConfig(({ mode }) => {
       modulePreload: false,
       reportCompressedSize: false,
       rollupOptions: {
-        input: { [name]: here('./src/main.ts'), ...(whole ? {} : { early: here('./src/lib/early.ts') }) },
+        input: { [name]: here(mode === 'puzzle' ? './src/puzzle.ts' : './src/main.ts'), ...(whole ? {} : { early: here('./src/lib/early.ts') }) },
         output: {
           ...(whole
             ? { format: 'iife', entryFileNames: `${name}.js`, assetFileNames: `${name}[extname]`, codeSplitting: false }

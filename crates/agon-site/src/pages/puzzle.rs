@@ -326,7 +326,7 @@ pub async fn verdict(ask: &Visit, team: EntrantId, tried: &[TriedInPosition]) ->
         test.map_or_else(|| "a test that was dropped".to_owned(), |test| name(ask, test, &played))
     };
     let passed = tried.iter().filter(|one| one.passed == Some(true)).count();
-    let mut told = vec![format!("{passed} of {} pass", words::many(tried.len() as i64, "test", "tests"))];
+    let mut told = vec![format!("{passed} of {} tests pass", tried.len())];
     for one in tried.iter().filter(|one| one.passed == Some(false)) {
         let played = one.answer.as_ref().map(|answer| answer.trim().replace('\n', "; "));
         let why = match (played, one.percent) {
@@ -460,14 +460,16 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A lesson, if it can be one of this seat of a match.
-    fn lesson(&self, played: &StoredMatch) -> Result<(i64, Lesson), Refused> {
+    /// A lesson, if it can be one of this seat of a match. Its policy plays on here and at workers, too: only one of which that takes little.
+    fn lesson(&self, ask: &Visit, played: &StoredMatch) -> Result<(i64, Lesson), Refused> {
         let wrong = || Refused::wrong("This is not what the engines of this page find.");
         let seat: u8 = self.seat.parse().map_err(|_| wrong())?;
         let lesson: Lesson = serde_json::from_str(&self.lesson).map_err(|_| wrong())?;
         let steps = played.end.as_ref().map_or(0, |(_, steps)| *steps);
         let is_share = |chance: &WinChance| (0.0..=1.0).contains(&chance.mean) && (0.0..=1.0).contains(&chance.error);
+        let info = ask.site.server.table().game().info();
         let fits = self.lesson.len() <= LONGEST
+            && [info.judge, info.policy].contains(&lesson.policy.as_str())
             && lesson.seat == seat
             && (1..=played.seats.len()).contains(&usize::from(seat))
             && lesson.puzzle.as_ref().is_none_or(|puzzle| {
@@ -494,7 +496,7 @@ fn own_team(ask: &Visit) -> Result<EntrantId, Refused> {
 /// Keeps what the engines found in a lost match.
 pub async fn learn(ask: Visit, Form(sent): Form<Sent>) -> Result<Response, Refused> {
     let played = sent.game(&ask).await?;
-    let (seat, lesson) = sent.lesson(&played)?;
+    let (seat, lesson) = sent.lesson(&ask, &played)?;
     let (contest, entrant, now) = (ask.site.contest(), own_team(&ask)?, ask.now);
     let lesson = serde_json::to_string(&lesson).map_err(|_| Refused::ours())?;
     let keep = KeepLesson { contest, entrant, game: played.id, seat, lesson, now };
@@ -603,7 +605,7 @@ pub async fn set_form(ask: Visit, Query(sent): Query<Sent>) -> Result<Response, 
 
 pub async fn set(ask: Visit, Form(sent): Form<Sent>) -> Result<Response, Refused> {
     let played = sent.game(&ask).await?;
-    let (seat, lesson) = sent.lesson(&played)?;
+    let (seat, lesson) = sent.lesson(&ask, &played)?;
     let title: String = sent.title.trim().chars().take(LONGEST_TITLE).collect();
     if title.is_empty() || lesson.puzzle.is_none() {
         return Err(Refused::wrong("A puzzle has a title, and something to solve."));

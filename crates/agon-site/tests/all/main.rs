@@ -14,6 +14,7 @@ mod encrypted;
 mod factor;
 mod fleet;
 mod get;
+mod lessons;
 mod mail;
 mod metrics;
 mod organising;
