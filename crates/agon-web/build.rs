@@ -22,7 +22,8 @@ fn main() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
         // A path that never exists: look again next time, Node may have been installed.
         println!("cargo:rerun-if-changed=no-node");
-        for file in ["folder.js", "folder.css", "page.js", "page.css", "puzzle.js", "puzzle.css", "editor.js"] {
+        for file in ["folder.js", "folder.css", "page.js", "page.css", "puzzle.js", "puzzle.css", "editor.js"]
+        {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
         }
     }

@@ -128,13 +128,16 @@ impl BotTest {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        let answer = self.answer
+        let answer = self
+            .answer
             .as_ref()
             .is_some_and(|one| one.is.len() + one.is_not.len() > 0 || one.keeps.is_some());
         let later = self.later.as_ref().is_some_and(|one| one.score.is_some() || one.advantage.is_some());
         match (&self.answer, &self.later) {
             (None, None) => Err("nothing is expected: add [answer] or [later]"),
-            (Some(_), _) if !answer => Err("[answer] expects nothing: add is = [...], is_not = [...] or keeps = ..."),
+            (Some(_), _) if !answer => {
+                Err("[answer] expects nothing: add is = [...], is_not = [...] or keeps = ...")
+            }
             (_, Some(_)) if !later => Err("[later] expects nothing: add score = ... or advantage = ..."),
             (_, Some(later)) if later.turns == 0 => {
                 Err("[later] turns = 0: at least one more turn is played")
@@ -171,7 +174,11 @@ mod tests {
             replay: "a.replay".into(),
             seat: 2,
             turn: 17,
-            answer: Some(WantedAnswer { is: vec!["[]\n[]".to_owned()], is_not: Vec::new(), keeps: Some(0.5) }),
+            answer: Some(WantedAnswer {
+                is: vec!["[]\n[]".to_owned()],
+                is_not: Vec::new(),
+                keeps: Some(0.5),
+            }),
             later: Some(WantedLater { turns: 3, score: Some(-1.0), advantage: None, against: Vec::new() }),
         };
         let text = toml::to_string(&kept).expect("written");

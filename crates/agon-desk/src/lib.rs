@@ -27,8 +27,8 @@ pub mod test;
 pub mod analysed;
 pub mod trial;
 
-pub mod losses;
 pub mod lesson;
+pub mod losses;
 pub mod ratings;
 mod signs;
 

@@ -237,7 +237,8 @@ impl Losses {
     /// The usual course, a line for each moment: `turn 20: in 24 won a chance of 55 %, units 5.1 : 4.2; in 16 lost a chance of ...`.
     pub fn course_lines(&self) -> Vec<String> {
         let standing = |standing: &UsualStanding| {
-            let feature = |UsualFeature { name, own, most }: &UsualFeature| format!("{name} {own:.1} : {most:.1}");
+            let feature =
+                |UsualFeature { name, own, most }: &UsualFeature| format!("{name} {own:.1} : {most:.1}");
             let features: Vec<String> = standing.features.iter().map(feature).collect();
             let UsualStanding { ended, matches, chance, .. } = standing;
             format!("in {matches} {ended} a chance of {:.0} %, {}", 100.0 * chance, features.join(", "))
@@ -293,7 +294,8 @@ fn course(all: &[Own], info: &'static GameInfo) -> Vec<UsualMoment> {
             })
             .collect();
         let count = there.len();
-        let mean = |of: &dyn Fn(&(usize, &[f64], f64)) -> f64| there.iter().map(of).sum::<f64>() / count as f64;
+        let mean =
+            |of: &dyn Fn(&(usize, &[f64], f64)) -> f64| there.iter().map(of).sum::<f64>() / count as f64;
         let feature = |(place, feature): (usize, &Feature)| {
             let of = |row: &[f64]| row.get(place).copied().unwrap_or(0.0);
             UsualFeature {

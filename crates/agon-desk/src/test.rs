@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use crate::DeskError;
 use crate::feed::{Feed, check_turn};
-use crate::lesson::{PositionTried, PositionWant, judged, keeps_less, try_position};
 use crate::kept::{BotTest, WantedAnswer, WantedLater};
 use crate::later::Later;
+use crate::lesson::{PositionTried, PositionWant, judged, keeps_less, try_position};
 use crate::replays;
 use crate::replays::TurnCount;
 use crate::seats::{names, seat_of};

@@ -33,7 +33,8 @@ pub fn thousands(number: u64) -> String {
 /// An answer without meaningless white space: around its lines, and in JSON anywhere.
 pub fn tidy(answer: &str) -> String {
     let line = |line: &str| {
-        serde_json::from_str::<serde_json::Value>(line).map_or_else(|_| line.trim().to_owned(), |value| value.to_string())
+        serde_json::from_str::<serde_json::Value>(line)
+            .map_or_else(|_| line.trim().to_owned(), |value| value.to_string())
     };
     answer.trim().lines().map(line).collect::<Vec<_>>().join("\\n")
 }

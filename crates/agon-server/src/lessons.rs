@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_contest::journal::RulesId;
-use agon_contest::{BotId, Entry, FaultCount, FaultsTold, JournalHeader, MatchResult, Observed, Proven, SeriesKind};
+use agon_contest::{
+    BotId, Entry, FaultCount, FaultsTold, JournalHeader, MatchResult, Observed, Proven, SeriesKind,
+};
 use agon_desk::losses::Losses;
+use agon_game::Seat;
 use agon_replay::Replay;
 use agon_store::reads::{Eyes, Filter, StoredMatch};
 use agon_store::{EntrantId, Kind, MatchId, VersionId};
-use agon_game::Seat;
 use agon_view::lesson::JUDGED;
 use agon_view::{Course, LossSearch, WinChance};
 use agon_worker::{PositionJob, verify};
@@ -190,7 +192,14 @@ fn entry(played: &StoredMatch, team: EntrantId, bots: &mut Vec<String>, map: Str
     let fault = |(number, seat): (usize, &agon_api::played::SeatOutcome)| {
         let kind = seat.fault.as_ref()?.split(':').next().unwrap_or_default().to_owned();
         let seat = u8::try_from(number + 1).unwrap_or(u8::MAX);
-        Some(FaultCount { seat, kind, count: 1, turn: String::new(), message: String::new(), stderr: Vec::new() })
+        Some(FaultCount {
+            seat,
+            kind,
+            count: 1,
+            turn: String::new(),
+            message: String::new(),
+            stderr: Vec::new(),
+        })
     };
     Entry {
         block: u64::try_from(played.id.0).unwrap_or(0),
@@ -200,7 +209,10 @@ fn entry(played: &StoredMatch, team: EntrantId, bots: &mut Vec<String>, map: Str
         bots: seats.iter().map(|seat| if seat.team == team.0 { 0 } else { index(&seat.name) }).collect(),
         result: MatchResult {
             proven: Proven {
-                ranks: seats.iter().map(|seat| seat.rank.and_then(|rank| u8::try_from(rank).ok()).unwrap_or(0)).collect(),
+                ranks: seats
+                    .iter()
+                    .map(|seat| seat.rank.and_then(|rank| u8::try_from(rank).ok()).unwrap_or(0))
+                    .collect(),
                 scores: seats.iter().map(|seat| seat.score.unwrap_or(0.0)).collect(),
                 reason,
                 steps,

@@ -131,7 +131,8 @@ async fn prepare(folder: &Path, versions: u64, machines: u64) {
         seed: 1,
         seats: seats.map(seat).into(),
         tried: None,
-        disturbed: Vec::new(), positions: Vec::new(),
+        disturbed: Vec::new(),
+        positions: Vec::new(),
     };
     let bots = seats.map(|name| BotName::parse(name).expect("a bot"));
     let played = table.play(&job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));

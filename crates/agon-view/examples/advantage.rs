@@ -352,8 +352,7 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Ra
         let mut shares = vec![0.0; usize::from(session.recipe().seats)];
         for future in 0..each {
             let seed = seed * 10_000 + future as u64;
-            let own =
-                play_on(session.as_mut(), &place, &policy, First::Policy, seed).expect("a future");
+            let own = play_on(session.as_mut(), &place, &policy, First::Policy, seed).expect("a future");
             shares.iter_mut().zip(own).for_each(|(sum, share)| *sum += share / each as f64);
         }
         let seen = Seen { progress: standing.progress, features: standing.features, shares };

@@ -352,7 +352,8 @@ impl Analysis {
         let Spot { before, answers, .. } = self.spot(step)?;
         let (before, mut answers) = (before.clone(), answers.clone());
         let own = answers.iter_mut().find(|(other, _)| *other == seat);
-        own.ok_or_else(|| format!("seat {seat} gave no order there"))?.1 = Answer::Given { order, think_ms: 0 };
+        own.ok_or_else(|| format!("seat {seat} gave no order there"))?.1 =
+            Answer::Given { order, think_ms: 0 };
         // What the rules refuse is reported now, not when it is played on.
         self.session.go_to(&before);
         self.session.play(&answers)?;

@@ -157,7 +157,8 @@ mod tests {
             let policy = PlayoutPolicy::of(game.info(), game.info().policy).expect("a policy");
             let mut ends = std::collections::BTreeSet::new();
             for seed in 0..12 {
-                let shares = play_on(session.as_mut(), &start, &policy, First::Policy, seed).expect("a policy");
+                let shares =
+                    play_on(session.as_mut(), &start, &policy, First::Policy, seed).expect("a policy");
                 let end = session.hash();
                 assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{}: {shares:?}", game.info().name);
                 assert_eq!(

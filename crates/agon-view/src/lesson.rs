@@ -160,7 +160,8 @@ impl LossSearch {
         let chances: Vec<f64> = course.chances.iter().map(own).collect();
         let last = chances.len() - 1;
         let even = 1.0 / f64::from(analysis.session.recipe().seats) - 1e-9;
-        let behind = chances.iter().rposition(|chance| *chance >= even).map_or(0, |step| (step + 1).min(last));
+        let behind =
+            chances.iter().rposition(|chance| *chance >= even).map_or(0, |step| (step + 1).min(last));
         let look = (last as u32 / 8).clamp(LOOK.0, LOOK.1);
         let asked = |spot: &usize| {
             analysis.spots[*spot].answers.iter().any(|(other, _)| *other == seat)
@@ -170,7 +171,8 @@ impl LossSearch {
         let fall = |spot: usize| chances[spot] - chances[(spot + look as usize).min(last)];
         spots.sort_by(|one, two| fall(*two).total_cmp(&fall(*one)));
         spots.truncate(ROUNDS[0].places);
-        let places = spots.into_iter().map(|spot| Place { spot, chance: Mean::default(), others: Vec::new() });
+        let places =
+            spots.into_iter().map(|spot| Place { spot, chance: Mean::default(), others: Vec::new() });
         let places = places.collect();
         Ok(Self { analysis, seat, only, behind, look, places, round: 0, played: 0, judged: None })
     }
@@ -193,8 +195,7 @@ impl LossSearch {
     pub fn work(&mut self, futures: u32) -> Result<bool, String> {
         let mut left = futures * LOOKS;
         while let Some(round) = ROUNDS.get(self.round) {
-            let (at, future) =
-                (self.played / round.futures as usize, self.played as u32 % round.futures);
+            let (at, future) = (self.played / round.futures as usize, self.played as u32 % round.futures);
             if at >= self.places.len() {
                 self.narrow();
                 continue;
@@ -264,7 +265,8 @@ impl LossSearch {
         }
         let quick = PlayoutPolicy::of(session.info(), session.info().policy)?;
         let end = play_for(session, &before, &quick, first, seed, self.look)?;
-        let chances = end.or_else(|| agon_game::advantage(session)).ok_or("this game does not say who is ahead")?;
+        let chances =
+            end.or_else(|| agon_game::advantage(session)).ok_or("this game does not say who is ahead")?;
         Ok(chances[self.seat.index()])
     }
 

@@ -20,9 +20,9 @@ mod view;
 
 pub mod analysis;
 mod course;
-pub mod lesson;
 pub mod delta;
 pub mod future;
+pub mod lesson;
 pub mod play;
 pub mod record;
 

@@ -179,7 +179,8 @@ fn false_marks(plan: usize, seed: i64, replay: &Replay, marks: &[Mark]) -> usize
         let recorded = &replay.steps[mark.step as usize - 1].answers;
         let from = 1_u64 << 42;
         let gain = |future| {
-            let own = play_on(session.as_mut(), &at, &policy, First::Recorded(recorded), future).expect("a policy");
+            let own =
+                play_on(session.as_mut(), &at, &policy, First::Recorded(recorded), future).expect("a policy");
             let other = play_on(session.as_mut(), &at, &policy, First::Instead(recorded, mark.seat), future)
                 .expect("a policy");
             other[seat] - own[seat]

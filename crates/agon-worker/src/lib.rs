@@ -31,8 +31,8 @@ pub mod wire;
 
 pub use play::{HeldRecord, PreparedGame};
 pub use protocol::{
-    Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, PositionJob, Posted, Private, Sitting, Stage,
-    ToldFault, Try, Unfit, Whole,
+    Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, PositionJob, Posted, Private,
+    Sitting, Stage, ToldFault, Try, Unfit, Whole,
 };
 pub use run::{Pauses, PlaySettings, run};
 pub use verify::verify;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
+use agon_api::TriedInPosition;
 use agon_bot::{BotName, NameKind};
 use agon_contest::told::observed;
-use agon_api::TriedInPosition;
 use agon_contest::{FaultsTold, MatchOrder, Observed, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};

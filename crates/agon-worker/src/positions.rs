@@ -134,7 +134,8 @@ mod tests {
         let table = PreparedGame::new(&terms).expect("known");
         let [idle, greedy] =
             ["idle", "greedy"].map(|bot| BotName::parse(&format!("builtin:{bot}")).expect("a name"));
-        let sitting = |bot: &BotName| Sitting { label: "x".into(), program: BotSource::Builtin(bot.text.clone()) };
+        let sitting =
+            |bot: &BotName| Sitting { label: "x".into(), program: BotSource::Builtin(bot.text.clone()) };
         let job = Job {
             attempt: Try { game: 1, n: 1 },
             map: 0,

@@ -458,8 +458,7 @@ impl Shared<'_> {
             Ok(MatchEnd::Whole(mut recorded)) => {
                 let took = began.elapsed().as_secs_f64();
                 if let Some(seat) = job.tried.filter(|_| !job.positions.is_empty()) {
-                    let tried =
-                        tried(self.hall, self.table, &job.positions, &bots[seat], self.stop, turn);
+                    let tried = tried(self.hall, self.table, &job.positions, &bots[seat], self.stop, turn);
                     recorded.tried = Some((seat, tried));
                 }
                 let mut state = self.lock();

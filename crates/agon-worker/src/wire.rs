@@ -401,7 +401,15 @@ mod tests {
     fn a_server_names_no_program_of_the_machine() {
         let job = |program| {
             let seats = vec![Sitting { label: "x".into(), program }];
-            Job { attempt: Try { game: 1, n: 1 }, map: 0, seed: 0, seats, tried: None, disturbed: Vec::new(), positions: Vec::new() }
+            Job {
+                attempt: Try { game: 1, n: 1 },
+                map: 0,
+                seed: 0,
+                seats,
+                tried: None,
+                disturbed: Vec::new(),
+                positions: Vec::new(),
+            }
         };
         assert_eq!(check(&job(BotSource::Builtin("builtin:greedy".into()))), Ok(()));
         assert_eq!(check(&job(BotSource::Source("0a".repeat(32)))), Ok(()));

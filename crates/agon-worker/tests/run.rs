@@ -60,7 +60,8 @@ impl Hall for Counter<'_> {
             seed: game,
             seats: vec![sitting("a"), sitting("b")],
             tried: None,
-            disturbed: Vec::new(), positions: Vec::new(),
+            disturbed: Vec::new(),
+            positions: Vec::new(),
         };
         let jobs: Vec<Job> = (given..self.all.min(given + most as i64)).map(job).collect();
         jobs.iter().for_each(|job| self.at(job.attempt, |life| life.given += 1));

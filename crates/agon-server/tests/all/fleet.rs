@@ -51,7 +51,8 @@ fn job(game: i64) -> Job {
         seed: game,
         seats: vec![sit("a"), sit("b")],
         tried: None,
-        disturbed: Vec::new(), positions: Vec::new(),
+        disturbed: Vec::new(),
+        positions: Vec::new(),
     }
 }
 

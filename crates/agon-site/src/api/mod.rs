@@ -17,8 +17,8 @@ pub mod versions;
 
 use agon_api::contest::ImageQuery;
 use agon_api::{
-    Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own, TeamLosses, TeamTests,
-    UploadQuery, Uploaded, Version, Versions,
+    Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own, TeamLosses,
+    TeamTests, UploadQuery, Uploaded, Version, Versions,
 };
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -169,7 +169,8 @@ pub async fn losses(ask: Visit) -> Result<Response, Refused> {
             "form": ask.form,
         })))
     };
-    let lead = "What is more common in the losses than in the other matches, and the single orders that lost one.";
+    let lead =
+        "What is more common in the losses than in the other matches, and the single orders that lost one.";
     Ok(with_engines(frame::page(&ask, Here::Puzzles, &losses.heading(), lead, content)))
 }
 
@@ -185,9 +186,9 @@ fn own_card(
     let done = puzzles.iter().filter(|(one, _)| one.kept.solved || one.kept.shown).count();
     let none = told.len() - puzzles.len();
     let is_tested = |one: &Told, puzzle: &Puzzle| {
-        tests.iter().any(|test| {
-            (test.game, test.seat, test.step) == (one.kept.game, one.kept.seat, puzzle.step)
-        })
+        tests
+            .iter()
+            .any(|test| (test.game, test.seat, test.step) == (one.kept.game, one.kept.seat, puzzle.step))
     };
     html! {
         section.card #taught {
@@ -315,7 +316,11 @@ pub async fn tests(ask: &Visit, team: EntrantId) -> Result<Vec<TeamTest>, Refuse
 }
 
 /// How a version did in its team's positions: `5 of 6 tests pass; turn 42 against Kestrel v3 fails: played 13 MOVE 7 3`.
-pub async fn verdict(ask: &Visit, team: EntrantId, tried: &[TriedInPosition]) -> Result<Option<String>, Refused> {
+pub async fn verdict(
+    ask: &Visit,
+    team: EntrantId,
+    tried: &[TriedInPosition],
+) -> Result<Option<String>, Refused> {
     if tried.is_empty() {
         return Ok(None);
     }
@@ -352,7 +357,8 @@ pub async fn page(ask: Visit) -> Result<Response, Refused> {
     let team = team(&ask);
     let (own, tests, tries) = match team {
         Some(team) => {
-            let own = store.own_puzzles(team).await?.into_iter().map(Told::of).collect::<Result<Vec<_>, _>>()?;
+            let own =
+                store.own_puzzles(team).await?.into_iter().map(Told::of).collect::<Result<Vec<_>, _>>()?;
             (own, store.positions(team).await?, store.tries(one.kept.id, team).await?)
         }
         None => Default::default(),
@@ -466,14 +472,17 @@ impl Sent {
         let seat: u8 = self.seat.parse().map_err(|_| wrong())?;
         let lesson: Lesson = serde_json::from_str(&self.lesson).map_err(|_| wrong())?;
         let steps = played.end.as_ref().map_or(0, |(_, steps)| *steps);
-        let is_share = |chance: &WinChance| (0.0..=1.0).contains(&chance.mean) && (0.0..=1.0).contains(&chance.error);
+        let is_share =
+            |chance: &WinChance| (0.0..=1.0).contains(&chance.mean) && (0.0..=1.0).contains(&chance.error);
         let info = ask.site.server.table().game().info();
         let fits = self.lesson.len() <= LONGEST
             && [info.judge, info.policy].contains(&lesson.policy.as_str())
             && lesson.seat == seat
             && (1..=played.seats.len()).contains(&usize::from(seat))
             && lesson.puzzle.as_ref().is_none_or(|puzzle| {
-                (1..=steps).contains(&puzzle.step) && is_share(&puzzle.best.chance) && is_share(&puzzle.played.chance)
+                (1..=steps).contains(&puzzle.step)
+                    && is_share(&puzzle.best.chance)
+                    && is_share(&puzzle.played.chance)
             });
         if fits { Ok((i64::from(seat) - 1, lesson)) } else { Err(wrong()) }
     }
@@ -536,7 +545,9 @@ pub async fn answer(ask: Visit, Form(sent): Form<Sent>) -> Result<Response, Refu
     let keep = KeepTry { contest: ask.site.contest(), entrant, puzzle: one.kept.id, answer, now: ask.now };
     if !ask.site.store().act(keep).await? {
         let most = agon_store::acts::puzzle::MOST_TRIES;
-        return Err(Refused::wrong(format!("{most} answers to a puzzle are kept, and your team has given so many.")));
+        return Err(Refused::wrong(format!(
+            "{most} answers to a puzzle are kept, and your team has given so many."
+        )));
     }
     Ok(redirect::to(&format!("/puzzle/{}", one.kept.id)).into_response())
 }
@@ -621,7 +632,9 @@ pub async fn set(ask: Visit, Form(sent): Form<Sent>) -> Result<Response, Refused
         now: ask.now,
     };
     let id = ask.site.store().act(set).await?;
-    let id = id.ok_or_else(|| Refused::wrong("There is no such match on the ladder, or there are too many puzzles."))?;
+    let id = id.ok_or_else(|| {
+        Refused::wrong("There is no such match on the ladder, or there are too many puzzles.")
+    })?;
     Ok(redirect::to(&format!("/puzzle/{id}")).into_response())
 }
 

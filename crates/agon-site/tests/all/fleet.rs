@@ -94,7 +94,8 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
             sit("b", BotSource::Builtin("builtin:any".into())),
         ],
         tried: None,
-        disturbed: Vec::new(), positions: Vec::new(),
+        disturbed: Vec::new(),
+        positions: Vec::new(),
     };
     let exchange = format!("/fleet/v1/exchange?series={series}");
     let add = Exchange { add: vec![job], ..Exchange::default() };

@@ -70,7 +70,8 @@ async fn what_a_lost_match_teaches_is_the_teams_until_an_organiser_sets_it_for_a
     let puzzle = lesson.puzzle.clone().expect("there is one");
     let page = ann.get("/losses").await;
     assert!(page.heading().starts_with("Ann lost "), "{}", page.heading());
-    let open = |page: &str| between(page, "id=\"search\" data-open=\"", "\"").parse::<usize>().expect("a number");
+    let open =
+        |page: &str| between(page, "id=\"search\" data-open=\"", "\"").parse::<usize>().expect("a number");
     let all = open(&page.text());
     assert!(all > 0 && page.text().contains("Lost matches are searched"), "{}", page.text());
     assert!(page.header("content-security-policy").is_some_and(|policy| policy.contains("wasm-unsafe-eval")));
@@ -123,7 +124,10 @@ async fn what_a_lost_match_teaches_is_the_teams_until_an_organiser_sets_it_for_a
     assert_eq!(send(&mut ann, "/losses/answer", &answer(&number, "WAIT", 7.0)).await.status, 422);
     assert_eq!(send(&mut ann, "/losses/answer", &answer(&number, "WAIT", 0.0)).await.status, 303);
     assert!(ann.get("/losses").await.text().contains("1 try"));
-    assert_eq!(send(&mut ann, "/losses/answer", &answer(&number, &puzzle.best.order, best)).await.status, 303);
+    assert_eq!(
+        send(&mut ann, "/losses/answer", &answer(&number, &puzzle.best.order, best)).await.status,
+        303
+    );
     assert!(ann.get("/losses").await.text().contains("1 of 1 done"));
     // An organiser sets it for everybody: who solves it is judged here.
     let organiser = world.account("Rita", true).await;
@@ -214,7 +218,10 @@ async fn each_upload_is_tried_in_the_positions_that_its_team_keeps() {
     let [position] = &job.positions[..] else { panic!("{job:?}") };
     assert_eq!((position.id, usize::from(position.seat), position.step), (test.id, seat + 1, puzzle.step));
     let fetched = world.server.fetch_for(worker.id, &position.replay).await.expect("answered");
-    assert_eq!(Replay::read(&fetched.expect("it may")).expect("a replay").steps.len() as u32 >= puzzle.step, true);
+    assert_eq!(
+        Replay::read(&fetched.expect("it may")).expect("a replay").steps.len() as u32 >= puzzle.step,
+        true
+    );
     let other = world.worker("hall 4").await.0;
     assert_eq!(world.server.fetch_for(other.id, &position.replay).await.expect("answered"), None);
     // It fails there, and goes live all the same.
@@ -225,7 +232,8 @@ async fn each_upload_is_tried_in_the_positions_that_its_team_keeps() {
         percent: Some(30),
         why: None,
     };
-    let bots = [BotName::parse("builtin:random").expect("a name"), BotName::parse("builtin:idle").expect("a name")];
+    let bots =
+        [BotName::parse("builtin:random").expect("a name"), BotName::parse("builtin:idle").expect("a name")];
     let (halt, turn) = (std::sync::atomic::AtomicBool::new(false), std::sync::atomic::AtomicU32::new(0));
     let played = world.server.table().play(&job, &bots, &[0], &halt, &turn).expect("begins");
     let agon_worker::play::MatchEnd::Whole(recorded) = played else { panic!("{played:?}") };

@@ -46,13 +46,14 @@ impl Act for KeepLesson {
         if lost.is_none() {
             return Ok(None);
         }
-        let known: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM puzzles WHERE entrant_id = $1 AND match_id = $2 AND seat = $3")
-                .bind(self.entrant.0)
-                .bind(self.game.0)
-                .bind(self.seat)
-                .fetch_optional(&mut *conn)
-                .await?;
+        let known: Option<i64> = sqlx::query_scalar(
+            "SELECT id FROM puzzles WHERE entrant_id = $1 AND match_id = $2 AND seat = $3",
+        )
+        .bind(self.entrant.0)
+        .bind(self.game.0)
+        .bind(self.seat)
+        .fetch_optional(&mut *conn)
+        .await?;
         if known.is_some() {
             return Ok(known);
         }
@@ -270,13 +271,15 @@ impl Act for KeepPosition {
         .bind(self.seat)
         .fetch_one(&mut *conn)
         .await?;
-        sqlx::query("DELETE FROM team_tests WHERE entrant_id = $1 AND match_id = $2 AND seat = $3 AND step = $4")
-            .bind(self.entrant.0)
-            .bind(self.game.0)
-            .bind(self.seat)
-            .bind(self.step)
-            .execute(&mut *conn)
-            .await?;
+        sqlx::query(
+            "DELETE FROM team_tests WHERE entrant_id = $1 AND match_id = $2 AND seat = $3 AND step = $4",
+        )
+        .bind(self.entrant.0)
+        .bind(self.game.0)
+        .bind(self.seat)
+        .bind(self.step)
+        .execute(&mut *conn)
+        .await?;
         let kept: i64 = sqlx::query_scalar("SELECT count(*) FROM team_tests WHERE entrant_id = $1")
             .bind(self.entrant.0)
             .fetch_one(&mut *conn)

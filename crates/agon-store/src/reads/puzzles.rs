@@ -93,7 +93,12 @@ impl ContestStore {
         Ok(self.puzzles(one, team.unwrap_or(EntrantId(0)), id).await?.pop())
     }
 
-    async fn puzzles(&self, select: String, team: EntrantId, id: i64) -> Result<Vec<StoredPuzzle>, StoreError> {
+    async fn puzzles(
+        &self,
+        select: String,
+        team: EntrantId,
+        id: i64,
+    ) -> Result<Vec<StoredPuzzle>, StoreError> {
         let mut select = sqlx::query_as(sqlx::AssertSqlSafe(select)).bind(self.id.0).bind(team.0);
         if id > 0 {
             select = select.bind(id);

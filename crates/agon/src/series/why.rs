@@ -3,12 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_api::TeamLosses;
 use agon_bot::advised::NextCommand;
 use agon_contest::{JournalHeader, SeriesKind};
-use agon_api::TeamLosses;
 use agon_desk::analysed::Estimated;
-use agon_desk::{DeskError, lesson};
 use agon_desk::losses::{GroupedLoss, LossGroup, Losses};
+use agon_desk::{DeskError, lesson};
 use agon_web::api::{CauseSort, Causes, GroupOfLosses, LostMatch};
 use clap::Args;
 
@@ -131,7 +131,9 @@ fn ended(out: &mut impl io::Write, notes: &[String], course: &[String]) -> Done 
     if !course.is_empty() {
         writeln!(out, "\n{}", screen::output().strong("The usual course"))?;
     }
-    course.iter().try_for_each(|line| writeln!(out, "{}", screen::folded(&format!("  {}", harmless(line)))))?;
+    course
+        .iter()
+        .try_for_each(|line| writeln!(out, "{}", screen::folded(&format!("  {}", harmless(line)))))?;
     Ok(())
 }
 
@@ -176,7 +178,8 @@ fn puzzles(options: &WhyOptions, losses: &Losses, most: usize) -> Done {
             writeln!(out, "  No single order lost it; behind from {behind} on, by the position's features.")?;
             continue;
         };
-        let percent = |chance: &Estimated| format!("{:.0} ± {:.0} %", 100.0 * chance.mean, 200.0 * chance.error);
+        let percent =
+            |chance: &Estimated| format!("{:.0} ± {:.0} %", 100.0 * chance.mean, 200.0 * chance.error);
         writeln!(out, "  {}:", harmless(&puzzle.moment))?;
         puzzle.position.iter().try_for_each(|line| writeln!(out, "    {}", harmless(line)))?;
         for (what, order, chance) in [
