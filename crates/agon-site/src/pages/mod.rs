@@ -25,6 +25,7 @@ mod organise;
 mod own;
 mod people;
 pub(crate) mod puzzle;
+mod puzzle_kept;
 mod recovery;
 mod rules;
 pub(crate) mod rulings;
@@ -119,10 +120,10 @@ pub const ROUTES: &[Route] = &[
     // What is learnt from losses.
     get("/losses", Verb::See, RouteObject::Contest, || asked(puzzle::losses)),
     get("/puzzle/{id}", Verb::See, RouteObject::Contest, || asked(puzzle::page)),
-    post("/losses", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::learn)),
-    post("/losses/answer", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::answer)),
-    post("/losses/test", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::test)),
-    post("/losses/test/drop", Verb::Act, RouteObject::OwnTeam, || sent(puzzle::drop_test)),
+    post("/losses", Verb::Act, RouteObject::OwnTeam, || sent(puzzle_kept::learn)),
+    post("/losses/answer", Verb::Act, RouteObject::OwnTeam, || sent(puzzle_kept::answer)),
+    post("/losses/test", Verb::Act, RouteObject::OwnTeam, || sent(puzzle_kept::test)),
+    post("/losses/test/drop", Verb::Act, RouteObject::OwnTeam, || sent(puzzle_kept::drop_test)),
     // The organiser's pages.
     get("/organise", Verb::Organise, RouteObject::Contest, || asked(organise::page)),
     post("/organise/pause", Verb::Organise, RouteObject::Contest, || sent(organise::pause)),
@@ -148,8 +149,8 @@ pub const ROUTES: &[Route] = &[
     post("/organise/export", Verb::Organise, RouteObject::Contest, || sent(export::begin)),
     get("/organise/export/{id}", Verb::Organise, RouteObject::Contest, || asked(export::file)),
     get("/organise/puzzle", Verb::Organise, RouteObject::Contest, || asked(puzzle::set_form)),
-    post("/organise/puzzle", Verb::Organise, RouteObject::Contest, || sent(puzzle::set)),
-    post("/organise/puzzle/drop", Verb::Organise, RouteObject::Contest, || sent(puzzle::drop_set)),
+    post("/organise/puzzle", Verb::Organise, RouteObject::Contest, || sent(puzzle_kept::set)),
+    post("/organise/puzzle/drop", Verb::Organise, RouteObject::Contest, || sent(puzzle_kept::drop_set)),
     get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(settings::page)),
     post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(settings::write)),
     // Our files.
