@@ -104,7 +104,7 @@ pub fn taught(
         let seat = Seat::new(u8::try_from(loss.seat.saturating_sub(1)).unwrap_or(0));
         let named = |why: String| DeskError::Impossible(format!("{file}: {why}"));
         let lesson = learn(&replay, seat, policy, stop).map_err(named)?.ok_or(DeskError::Stopped)?;
-        let printed = lesson.puzzle.map(|puzzle| {
+        let printed = lesson.puzzle.map(|puzzle| -> Result<PuzzlePrinted, DeskError> {
             Ok(PuzzlePrinted {
                 position: position(&replay, puzzle.step, seat).map_err(named)?,
                 moment: puzzle.moment,

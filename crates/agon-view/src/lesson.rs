@@ -85,6 +85,8 @@ pub struct LossSearch {
     behind: usize,
     look: u32,
     places: Vec<Place>,
+    /// How many places there were at first.
+    at_first: usize,
     round: usize,
     /// How many futures of this round are played, at all places together.
     played: usize,
@@ -171,10 +173,10 @@ impl LossSearch {
         let fall = |spot: usize| chances[spot] - chances[(spot + look as usize).min(last)];
         spots.sort_by(|one, two| fall(*two).total_cmp(&fall(*one)));
         spots.truncate(ROUNDS[0].places);
-        let places =
-            spots.into_iter().map(|spot| Place { spot, chance: Mean::default(), others: Vec::new() });
-        let places = places.collect();
-        Ok(Self { analysis, seat, only, behind, look, places, round: 0, played: 0, judged: None })
+        let at_first = spots.len();
+        let place = |spot| Place { spot, chance: Mean::default(), others: Vec::new() };
+        let places = spots.into_iter().map(place).collect();
+        Ok(Self { analysis, seat, only, behind, look, places, at_first, round: 0, played: 0, judged: None })
     }
 
     /// Whether it is of this seat, by this policy (none for the game's judge), and of this one step or of all.
@@ -327,9 +329,8 @@ impl LossSearch {
             places as u32 * round.futures * (1 + orders as u32) * one
         };
         let (mut done, mut all) = (0, 0);
-        let at_first = self.places.len();
         for (number, round) in ROUNDS.iter().enumerate() {
-            let places = round.places.min(at_first);
+            let places = round.places.min(self.at_first);
             let whole = cost(round, places, round.orders);
             all += whole;
             done += match number.cmp(&self.round) {
