@@ -442,9 +442,10 @@ mod tests {
         }
         let mut writer = Writer::new(Vec::new(), &header).expect("memory");
         while session.outcome().is_none() {
-            let given = |seat| (seat, Answer::Given { order: session.think(seat), think_ms: 0 });
-            let answers: Vec<(Seat, PackedAnswer)> =
-                session.deciding().iter().collect::<Vec<_>>().into_iter().map(given).collect();
+            let mut answers: Vec<(Seat, PackedAnswer)> = Vec::new();
+            for seat in session.deciding().iter() {
+                answers.push((seat, Answer::Given { order: session.think(seat), think_ms: 0 }));
+            }
             session.play(&answers).expect("orders of ours");
             writer.step(&answers, session.hash()).expect("memory");
         }

@@ -180,7 +180,9 @@ export type Ask = { "open": {
   /** How many at most. */
   pairs: number,
   /** Whether they are of any step, where they tell most, or only of this one. */
-  all: boolean, } } | { "wish": {
+  all: boolean,
+  /** The bot that plays on, as after `builtin:`; none for the game's judge. Another one than before begins anew. */
+  policy: string | null, } } | { "wish": {
   /** The replay. */
   id: number,
   /** The step. */
@@ -194,7 +196,35 @@ export type Ask = { "open": {
   /** The step. */
   step: number,
   /** Whose order. */
-  seat: number, } } | { "begin": {
+  seat: number, } } | { "learn": {
+  /** The replay. */
+  id: number,
+  /** Whose match. */
+  seat: number,
+  /** The one step to look at; none for all. */
+  step: number | null,
+  /** About how many futures may be played now. */
+  futures: number, } } | { "judge": {
+  /** The replay. */
+  id: number,
+  /** The bot that plays on. */
+  policy: string,
+  /** The step. */
+  step: number,
+  /** Whose order. */
+  seat: number,
+  /** The order. */
+  text: string,
+  /** How many futures may be played now. */
+  futures: number, } } | { "compose": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** Whose choices. */
+  seat: number,
+  /** A list of choices, as the game writes them. */
+  chosen: unknown[], } } | { "begin": {
   /** Which match. */
   wanted: WantedMatch, } } | { "resume": {
   /** The replay. */
@@ -252,7 +282,7 @@ export type Ask = { "open": {
 };
 
 /** What is returned: JSON, or bytes as they are. */
-export type Reply = Opened | Outlook | Begun | Turn | unknown[];
+export type Reply = Opened | Outlook | LessonSoFar | WinChance | Begun | Turn | unknown[];
 
 /** An opened replay. */
 export type Opened = {
@@ -324,8 +354,10 @@ export type Turn = {
 
 /** What is known so far. */
 export type Outlook = {
-  /** The bot that plays on. */
+  /** The bot that plays on, with its options. */
   policy: string,
+  /** Those that could: the game's judge, its quick one, and all others built in. */
+  policies: Array<string>,
   /** Whether something is hidden: futures begin in positions drawn from what the seat could know. */
   sampled: boolean,
   /** The total number of pairs of futures played. */
