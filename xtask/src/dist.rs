@@ -280,7 +280,7 @@ fn archive(root: &Path, built: &Built, folder: &Path) -> Result<PathBuf> {
 }
 
 /// The most that an archive may have, in bytes.
-const MOST: u64 = 25 << 20;
+const MOST: u64 = 25_000_000;
 
 /// Packs reproducibly: the same program and documents give the same bytes.
 fn pack(root: &Path, built: &Built, name: &str, archive: &Path) -> Result<()> {

@@ -31,7 +31,14 @@ until_said() {
     done
 }
 busybox() { /try/busybox "$@"; }
-page() { busybox wget -q -T 20 -O - "$1"; }
+# page URL: is it a page? By nc: whatever looks up names, if only that of a port, needs glibc's files, which are not there.
+page() {
+    rest=${1#http://}
+    host=${rest%%/*}
+    printf 'GET /%s HTTP/1.0\r\nHost: %s\r\n\r\n' "${rest#*/}" "$host" |
+        busybox nc -w 20 "${host%:*}" "${host#*:}" >page.out
+    grep -q '^HTTP/1.[01] 200' page.out && grep -qi '<!doctype html' page.out
+}
 
 unpack() { tar xzf "$archive" && mv agon-* unpacked; }
 step unpack unpack
@@ -66,7 +73,7 @@ watch() {
     agon watch match.replay --no-open >watch.out 2>&1 &
     background=$!
     until_said watch.out 'http://' || return 1
-    page "$(grep -o 'http://[^ ]*' watch.out | head -n 1)" | grep -qi '<html'
+    page "$(grep -o 'http://[^ ]*' watch.out | head -n 1)"
     found=$?
     kill $background
     wait $background 2>/dev/null

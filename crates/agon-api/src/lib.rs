@@ -20,6 +20,7 @@ pub mod result;
 
 pub mod ladder;
 pub mod lesson;
+pub mod marks;
 pub mod person;
 pub mod problem;
 mod words;
@@ -27,6 +28,7 @@ mod words;
 pub use contest::Contest;
 pub use ladder::{Best, COLUMNS, Figure, Ladder, LadderColumn, LadderRow, VersionRating};
 pub use lesson::{TeamLossCause, TeamLosses, TeamTest, TeamTests, TriedInPosition, WantedInPosition};
+pub use marks::{Marks, Milestone, TeamMarks, TeamStanding};
 pub use person::{Me, Quota, Team, Used};
 pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;

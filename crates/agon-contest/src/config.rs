@@ -5,7 +5,8 @@
 //! `bots` for `agon tournament`; each ignores what belongs to the other.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 pub use agon_api::contest::SignUpWord;
 pub use agon_bot::Level;
@@ -122,6 +123,23 @@ pub struct SiteSection {
     pub mail: Vec<String>,
     /// Whoever hands in needs a mail address of one of these domains; by default of none.
     pub mail_domains: Vec<String>,
+    /// The address that hears of a new leader and of announcements; by default none does.
+    pub webhook: Option<WebhookAddress>,
+    /// Whether it also hears the verdict on each version.
+    pub webhook_verdicts: bool,
+    /// The folder that gets what is public, once a night; by default none does.
+    pub nightly: Option<PathBuf>,
+}
+
+/// The address of a webhook. Whoever knows it can write there, so it is not shown, not even by accident.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct WebhookAddress(pub String);
+
+impl fmt::Debug for WebhookAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookAddress")
+    }
 }
 
 /// A date with a time, as in TOML.
@@ -258,7 +276,14 @@ impl ContestFile {
     /// # Errors
     /// `:line:column: what is wrong`, with the line itself.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut file: Self = toml::from_str(text).map_err(|error| toml_error(text, &error, hint))?;
+        let mut file: Self = toml::from_str(text).map_err(|error| {
+            let why = toml_error(text, &error, hint);
+            // A line that holds a secret is not quoted.
+            match why.split_once('\n') {
+                Some((why, line)) if line.contains("webhook") => why.to_owned(),
+                _ => why,
+            }
+        })?;
         text.clone_into(&mut file.source.1);
         Ok(file)
     }
@@ -314,6 +339,9 @@ fn hint(line: &str) -> String {
         "wrong_passwords",
         "mail",
         "mail_domains",
+        "webhook",
+        "webhook_verdicts",
+        "nightly",
         "matches",
         "[site]",
         "[ladder]",
@@ -354,6 +382,19 @@ mod tests {
         assert_eq!(file.bots[0].parts(), ("builtin:greedy", None));
         assert_eq!(file.bots[1].parts(), ("bots/alice", Some("Alice")));
         assert_eq!(file.set["turns"].as_integer(), Some(60));
+    }
+
+    #[test]
+    fn the_address_of_a_webhook_is_not_quoted() {
+        let parsed = |line: &str| ContestFile::parse(&format!("game = 'g'\n[site]\n{line}\n"));
+        let file = parsed("webhook = 'https://chat.example/secret'").expect("a good file");
+        assert!(!format!("{:?}", file.site).contains("chat"));
+        for wrong in ["webhook = 'https://chat.example/secret", "webhook = ['https://chat.example/secret']"] {
+            let why = parsed(wrong).expect_err("no text");
+            assert!(why.starts_with(":3:") && !why.contains("secret"), "{why}");
+        }
+        let why = parsed("webhok = 'x'").expect_err("no such key");
+        assert!(why.contains("did you mean `webhook`?") && why.contains("3 | webhok = 'x'"), "{why}");
     }
 
     #[test]

@@ -113,6 +113,8 @@ pub struct Origin {
 /// Where the points of a bot came from.
 #[derive(Clone, Debug, Default)]
 pub struct PointShare {
+    /// What it scored in each seat.
+    pub seats: BTreeMap<usize, ScoreMean>,
     /// What it scored on each map.
     pub maps: BTreeMap<String, ScoreMean>,
     /// What it scored against each other bot, by index in the header.
@@ -149,6 +151,7 @@ impl Origin {
 
 impl PointShare {
     fn add(&mut self, entry: &Entry, seat: usize, score: f64) {
+        self.seats.entry(seat).or_default().add(score);
         self.maps.entry(entry.map.clone()).or_default().add(score);
         self.endings.entry(OwnEnding::of(entry, seat)).or_default().add(score);
         for (other, &bot) in entry.bots.iter().enumerate().filter(|(other, _)| *other != seat) {
@@ -221,6 +224,7 @@ mod tests {
         let share = &origin.bots[&0];
         assert_eq!(origin.bots.len(), 1, "the series is about one bot");
         assert_eq!(origin.seats.iter().map(means).collect::<Vec<_>>(), [(2, Some(0.75)), (2, Some(0.25))]);
+        assert_eq!(share.seats.values().map(means).collect::<Vec<_>>(), [(2, Some(1.0)), (2, Some(0.5))]);
         assert_eq!(means(&share.maps[""]), (3, Some(2.0 / 3.0)));
         assert_eq!(means(&share.maps["b"]), (1, Some(1.0)));
         assert_eq!(means(&share.opponents[&1]), (4, Some(0.75)));

@@ -11,6 +11,7 @@
 // In reading order.
 pub mod admission;
 pub mod choice;
+pub mod met;
 pub mod outliers;
 pub mod shares;
 pub mod shown;
@@ -23,6 +24,7 @@ pub use agon_stats::TableHead;
 
 pub use admission::{Admission, Check, admission};
 pub use choice::{Contender, Policy};
+pub use met::Met;
 pub use outliers::{Outlier, outlier};
 pub use shares::{Lane, Shares};
 pub use shown::{SURE, StandingVersion, head, shown};

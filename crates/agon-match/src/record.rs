@@ -207,6 +207,23 @@ pub struct SeatTime {
     pub max_step: u32,
     /// The most that was charged for one answer, in milliseconds.
     pub max_charged_ms: f64,
+    /// What was charged for the answer that came nearest to its limit, in milliseconds: a first answer often takes longest, and has a
+    /// limit of its own.
+    pub nearest_ms: f64,
+    /// The limit of that answer, in milliseconds; none without limits.
+    pub nearest_limit_ms: Option<f64>,
+}
+
+impl SeatTime {
+    /// Takes in an answer for which `charged_ms` of `limit_ms` was charged.
+    pub(crate) fn near(&mut self, charged_ms: f64, limit_ms: Option<f64>) {
+        let Some(limit_ms) = limit_ms.filter(|limit_ms| *limit_ms > 0.0) else { return };
+        let is_nearest =
+            self.nearest_limit_ms.is_none_or(|nearest| charged_ms / limit_ms > self.nearest_ms / nearest);
+        if is_nearest {
+            (self.nearest_ms, self.nearest_limit_ms) = (charged_ms, Some(limit_ms));
+        }
+    }
 }
 
 /// The result of a match, as every command that plays a single one prints it with `--json`.

@@ -1,8 +1,13 @@
 //! A contest as one file that anybody can check: the sealed log, its replays, and the table that follows.
 //!
+//! Longer than 500 lines: what is written and what is checked of it are one format.
+//!
 //! It is a zip archive: `contest.json` says what was played and by whom, `log.txt` has each row after its hash, and `replays/HASH` what was
 //! played. [`verify`] trusts none of it: it follows the chain of the log, recomputes every match from its replay, the seeds from the secret
 //! once that is published, and the table from the log.
+//!
+//! While a contest runs, matches off the ladder belong to the teams that sat in them. The form that is for everybody at any time
+//! ([`export_public`]) has neither their replays nor their rows: only the hash of such a row, with which the chain goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -10,6 +15,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek};
 use std::path::Path;
 
 use agon_bot::advised::NextCommand;
+use agon_bot::rights;
 use agon_contest::parallel::on_all_cpus;
 use agon_ladder::Table;
 use agon_store::{
@@ -60,6 +66,9 @@ pub struct ArchiveHead {
     pub twins: BTreeMap<i64, i64>,
     /// The number of rows in the log.
     pub rows: i64,
+    /// How many of them are withheld.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub withheld: i64,
     /// The hash of all of them.
     pub sha: String,
     pub versions: Vec<ExportedVersion>,
@@ -70,6 +79,14 @@ pub struct ArchiveHead {
 fn first_method() -> u32 {
     1
 }
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
+fn is_none(count: &i64) -> bool {
+    *count == 0
+}
+
+/// What stands in the log in place of a row that is withheld.
+const WITHHELD: &str = "withheld";
 
 /// A version, as everybody may see it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -101,6 +118,8 @@ pub struct ArchiveReport {
     pub program: String,
     /// Rows of the log.
     pub rows: i64,
+    /// How many of them are withheld.
+    pub withheld: i64,
     /// The hash of all of them.
     pub sha: String,
     /// The number of matches recomputed.
@@ -128,6 +147,34 @@ pub async fn export(
     reveal: bool,
     seen: impl Fn(i64, i64),
 ) -> Result<ArchiveReport, ServerError> {
+    let seen = |done, of| {
+        seen(done, of);
+        Ok(())
+    };
+    write(folder, file, (reveal, false), seen).await
+}
+
+/// Writes what is public at any time of the contest in `folder` into a new file, which everybody may read. It ends when `seen` says so.
+///
+/// # Errors
+/// As [`export`], and those of `seen`.
+pub async fn export_public(
+    folder: &Path,
+    file: &Path,
+    seen: impl Fn(i64, i64) -> Result<(), ServerError>,
+) -> Result<ArchiveReport, ServerError> {
+    let report = write(folder, file, (false, true), seen).await?;
+    let shared = File::open(file).and_then(|made| rights::share(&made, 0o666));
+    shared.map_err(|error| unwritten(file, error))?;
+    Ok(report)
+}
+
+async fn write(
+    folder: &Path,
+    file: &Path,
+    (reveal, public): (bool, bool),
+    seen: impl Fn(i64, i64) -> Result<(), ServerError>,
+) -> Result<ArchiveReport, ServerError> {
     let (store, contest) = status::look(folder).await?;
     if reveal && !contest.paused {
         return Err(ServerError::Wrong(format!(
@@ -142,7 +189,7 @@ pub async fn export(
     let mut facts = Facts::new();
     let mut sha = root(&contest.terms, &contest.secret_sha);
     // The log first, into memory row by row and out again: its end goes into the head.
-    let mut replays = BTreeSet::new();
+    let (mut replays, mut withheld) = (BTreeSet::new(), 0);
     archive.begin("log.txt", Pack::Yes)?;
     while facts.upto < rows {
         let page = store.log(facts.upto, 1000.min(rows - facts.upto)).await?;
@@ -152,10 +199,18 @@ pub async fn export(
         for LogRow { body, sha: own, .. } in page {
             let entry = read(&body)?;
             facts.add(&entry);
-            if let LogEntry::Result(sealed) = entry {
-                replays.insert(sealed.replay);
-            }
-            archive.write(format!("{own} {body}\n").as_bytes())?;
+            let shown = match entry {
+                LogEntry::Result(sealed) if public && !sealed.kind.is_rated() => {
+                    withheld += 1;
+                    WITHHELD
+                }
+                LogEntry::Result(sealed) => {
+                    replays.insert(sealed.replay);
+                    &body
+                }
+                _ => &body,
+            };
+            archive.write(format!("{own} {shown}\n").as_bytes())?;
             sha = own;
         }
     }
@@ -165,7 +220,7 @@ pub async fn export(
             objects.get(&replay, worker::LARGEST as u64).await.map_err(|error| unwritten(folder, error))?;
         archive.begin(format!("replays/{replay}"), Pack::No)?;
         archive.write(&bytes)?;
-        seen(done, of);
+        seen(done, of)?;
     }
     let versions = store.versions().await?;
     let owners = store.owners().await?;
@@ -190,8 +245,10 @@ pub async fn export(
         terms: contest.terms.clone(),
         secret_sha: contest.secret_sha.clone(),
         secret: reveal.then(|| contest.secret.clone()),
-        twins: store.twins().await?,
+        // Of seeds that only the secret proves.
+        twins: if public { BTreeMap::new() } else { store.twins().await? },
         rows,
+        withheld,
         sha: sha.to_string(),
         versions: versions
             .into_iter()
@@ -208,6 +265,7 @@ pub async fn export(
         name: head.name,
         program: head.program,
         rows,
+        withheld,
         sha: head.sha,
         recomputed: 0,
         seeds: None,
@@ -291,7 +349,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
         let head = self.head;
         let (mut facts, mut wrong) = (Facts::new(), Vec::new());
         let mut sha = root(&head.terms, &head.secret_sha);
-        let (mut recomputed, mut seeds_seen) = (0, 0);
+        let (mut recomputed, mut seeds_seen, mut withheld) = (0, 0, 0);
         if head.secret.as_ref().is_some_and(|secret| Sha::of(secret).to_string() != head.secret_sha) {
             wrong.push("the secret is not the one whose hash was published".to_owned());
         }
@@ -303,10 +361,22 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             let entry = match got {
                 0 => None,
                 _ => match next(&line, &sha, facts.upto + 1) {
-                    Ok((own, entry)) => {
+                    Ok((own, Some(entry))) => {
                         facts.add(&entry);
                         sha = own;
                         Some(entry)
+                    }
+                    // Its hash is taken as it is, as often as the head says.
+                    Ok((own, None)) if withheld < head.withheld => {
+                        (sha, withheld, facts.upto) = (own, withheld + 1, facts.upto + 1);
+                        continue;
+                    }
+                    Ok((_, None)) => {
+                        wrong.push(format!(
+                            "row {} is withheld, and contest.json does not say so",
+                            facts.upto + 1
+                        ));
+                        None
                     }
                     Err(why) => {
                         // Nothing after it can be trusted.
@@ -343,6 +413,9 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
         if wrong.is_empty() && (facts.upto, sha.to_string()) != (head.rows, head.sha.clone()) {
             wrong.push(format!("the log ends at row {}, not where contest.json says", facts.upto));
         }
+        if wrong.is_empty() && withheld != head.withheld {
+            wrong.push(format!("{withheld} rows are withheld, and contest.json says {}", head.withheld));
+        }
         let owners: BTreeMap<VersionId, EntrantId> = head
             .versions
             .iter()
@@ -367,6 +440,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             name: head.name.clone(),
             program: head.program.clone(),
             rows: facts.upto,
+            withheld,
             sha: sha.to_string(),
             recomputed,
             seeds: head.secret.as_ref().map(|_| seeds_seen),
@@ -423,11 +497,14 @@ fn read_some<T>(
     some
 }
 
-/// A row after one with the hash `before`, or why it is not valid.
-fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, LogEntry), String> {
+/// A row after one with the hash `before`, none if it is withheld, or why it is not valid.
+fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, Option<LogEntry>), String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is not text")?;
     let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut off")?;
     let sha: Sha = sha.parse()?;
+    if body == WITHHELD {
+        return Ok((sha, None));
+    }
     if link(before, body) != sha {
         return Err("it, or something before it, was changed".to_owned());
     }
@@ -441,7 +518,7 @@ fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, LogEntry), String> 
     {
         return Err("it has not one rank for each seat".to_owned());
     }
-    Ok((sha, entry))
+    Ok((sha, Some(entry)))
 }
 
 fn replay<R: io::Read + Seek>(zip: &mut ZipArchive<R>, sha: &Sha) -> io::Result<Vec<u8>> {
@@ -467,9 +544,10 @@ mod tests {
                  \"sources\":[\"{sha}\",\"{sha}\"],\"outcome\":{{{ranks}\"reason\":\"over\",\"faults\":[null,null]}},\
                  \"replay\":\"{sha}\",\"worker\":\"a\",\"settled\":1}}"
             );
-            next(format!("{} {body}\n", link(&sha, &body)).as_bytes(), &sha, 1).map(|(_, entry)| entry.seq())
+            next(format!("{} {body}\n", link(&sha, &body)).as_bytes(), &sha, 1)
+                .map(|(_, entry)| entry.map(|entry| entry.seq()))
         };
-        assert_eq!(read("\"ranks\":[1,2],"), Ok(1));
+        assert_eq!(read("\"ranks\":[1,2],"), Ok(Some(1)));
         for ranks in ["", "\"ranks\":[],", "\"ranks\":[1],", "\"ranks\":[1,2,3],"] {
             assert_eq!(read(ranks), Err("it has not one rank for each seat".to_owned()), "{ranks}");
         }

@@ -18,14 +18,26 @@ pub(crate) struct Facts {
     pub last: BTreeMap<VersionId, Vec<Ended>>,
     rulings: Vec<Ruled>,
     /// Blocks whose results do not count.
-    annulled: BTreeSet<i64>,
+    pub annulled: BTreeSet<i64>,
 }
 
 /// How many of a version's last results are kept.
 const LAST: usize = 20;
 
 /// How many rows are read at once.
-const PAGE: i64 = 2_000;
+pub(crate) const PAGE: i64 = 2_000;
+
+/// A rated match as the ladder takes it.
+pub(crate) fn row_of(row: &Sealed) -> Row {
+    Row {
+        block: row.block,
+        rotation: row.rotation,
+        versions: row.seats.iter().copied().map(crate::number).collect(),
+        ranks: row.outcome.proven.ranks.clone(),
+        start: row.outcome.proven.start.clone(),
+        answers: row.outcome.proven.answers.clone(),
+    }
+}
 
 impl Facts {
     /// Nothing read yet.
@@ -79,14 +91,7 @@ impl Facts {
                 last.truncate(LAST - 1);
                 last.insert(0, Ended::with(i64::from(*rank), firsts));
             }
-            self.ladder.feed(Row {
-                block: row.block,
-                rotation: row.rotation,
-                versions: row.seats.iter().copied().map(crate::number).collect(),
-                ranks: row.outcome.proven.ranks.clone(),
-                start: row.outcome.proven.start.clone(),
-                answers: row.outcome.proven.answers.clone(),
-            });
+            self.ladder.feed(row_of(row));
         }
     }
 

@@ -18,6 +18,8 @@ pub mod fleet;
 pub mod inside;
 pub mod lessons;
 pub mod mail;
+pub mod marks;
+pub mod nightly;
 pub mod room;
 pub mod rulings;
 pub mod settings;
@@ -53,7 +55,7 @@ use agon_store::{
 use agon_worker::{ContestTerms, PreparedGame};
 use serde_json::Value;
 use thiserror::Error;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, broadcast, watch};
 
 use clock::ServerClock;
 use facts::Facts;
@@ -67,6 +69,7 @@ pub use inside::Inside;
 pub use sight::Board;
 pub use status::ContestStatus;
 pub use tick::Ticked;
+pub use trials::EndedTrial;
 pub use uploads::{Drafted, Upload, UploadOutcome, Wish};
 
 /// Why the server cannot do something.
@@ -122,6 +125,8 @@ pub struct ContestServer {
     brought: watch::Sender<()>,
     /// Notified when those have been processed, so that there may be more to play.
     done: watch::Sender<()>,
+    /// The trials that end here.
+    ended: broadcast::Sender<EndedTrial>,
     /// All versions, as of this entry of the audit log.
     known: Mutex<(i64, Arc<BTreeMap<VersionId, EntrantVersion>>)>,
     /// Why teams lose, as last looked at.
@@ -206,6 +211,7 @@ impl ContestServer {
             unsealed: AtomicBool::new(false),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
+            ended: broadcast::Sender::new(trials::MOST_ENDED),
             known: Mutex::default(),
             lessons: Mutex::default(),
         };
@@ -285,6 +291,11 @@ impl ContestServer {
     /// Changes when a tick has done something, so that there may be more to play. A hint like [`brought`](Self::brought).
     pub fn done(&self) -> watch::Receiver<()> {
         self.done.subscribe()
+    }
+
+    /// The trials that end on this server from now on. Of several servers, the one that looks after the contest ends them.
+    pub fn ended(&self) -> broadcast::Receiver<EndedTrial> {
+        self.ended.subscribe()
     }
 
     /// Closes the database cleanly. Later calls get an error.

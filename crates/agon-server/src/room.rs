@@ -29,7 +29,8 @@ impl Room {
     }
 }
 
-fn free(folder: &Path) -> Option<u64> {
+/// Free bytes of a folder's disk; none if the system does not say.
+pub fn free(folder: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(folder).ok()?;
     Some(about.f_bavail.saturating_mul(about.f_frsize))
 }

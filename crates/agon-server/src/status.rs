@@ -64,18 +64,24 @@ pub async fn look(folder: &Path) -> Result<(ContestStore, ContestRow), ServerErr
 /// When there is none, or it cannot be read.
 pub async fn status(folder: &Path) -> Result<ContestStatus, ServerError> {
     let (store, contest) = look(folder).await?;
-    let mut facts = Facts::new();
-    facts.read(&store, i64::MAX).await?;
-    let owners = store.owners().await?;
+    let (facts, table) = table(&store, &contest).await?;
+    let (owners, versions) = (store.owners().await?, store.versions().await?);
     let out = facts.out(&owners);
-    let versions = store.versions().await?;
-    let terms = terms_of(&store, &contest).await?;
-    let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &versions));
     let board = lines(&table, &versions, &owners, &out);
     let counts = store.counts().await?;
     let (events, clocks) = (store.events(20).await?, store.clock_doubts().await?);
     store.close().await;
     Ok(ContestStatus { contest, counts, versions, board, upto: facts.upto, events, clocks })
+}
+
+/// The facts of the whole log, and the table that follows from them.
+pub(crate) async fn table(store: &ContestStore, contest: &ContestRow) -> Result<(Facts, Table), ServerError> {
+    let mut facts = Facts::new();
+    facts.read(store, i64::MAX).await?;
+    let out = facts.out(&store.owners().await?);
+    let terms = terms_of(store, contest).await?;
+    let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &store.versions().await?));
+    Ok((facts, table))
 }
 
 /// The lines of the board for this table and these versions, without those that are out.

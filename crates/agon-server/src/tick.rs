@@ -95,7 +95,10 @@ impl ContestServer {
     }
 
     /// Whether this server looks after the contest: not while its clock is in doubt, so that another can.
-    async fn keeps(&self) -> Result<bool, ServerError> {
+    ///
+    /// # Errors
+    /// Store errors.
+    pub async fn keeps(&self) -> Result<bool, ServerError> {
         if self.doubts_clock().await {
             self.store.leaves().await;
             return Ok(false);

@@ -15,6 +15,20 @@ const IN_FLIGHT: u32 = 4;
 /// How many rated matches a version plays before its trial begins: everybody is waiting for its place on the ladder.
 const LADDER_FIRST: u32 = 10;
 
+/// How many trials that have ended wait for whoever wants to hear of them.
+pub const MOST_ENDED: usize = 64;
+
+/// A trial that has just ended.
+#[derive(Clone, Debug)]
+pub struct EndedTrial {
+    pub team: String,
+    /// The number of the new version.
+    pub n: i64,
+    /// The number of the one before.
+    pub against: i64,
+    pub found: Evidence,
+}
+
 impl ContestServer {
     /// Plans the next block of the trial that has waited longest, and returns the number of its matches.
     pub(crate) async fn plan_trial(
@@ -76,6 +90,11 @@ impl ContestServer {
             if over || kept.as_ref() != Some(&verdict) {
                 let ended = over.then_some(now);
                 self.store.act(KeepVerdict { version: trial.version, verdict, ended }).await?;
+            }
+            if over && let Some(before) = versions.iter().find(|version| version.id == trial.against) {
+                let (team, n, against) = (version.entrant.clone(), version.n, before.n);
+                // It fails when nobody listens.
+                let _ = self.ended.send(EndedTrial { team, n, against, found });
             }
         }
         Ok(())

@@ -21,6 +21,7 @@ pub mod health;
 pub mod metrics;
 pub mod pages;
 
+pub mod beats;
 pub mod bench;
 pub mod fleet;
 pub mod work;
@@ -31,6 +32,8 @@ pub mod guesses;
 pub mod incoming;
 pub mod limits;
 pub mod mail;
+pub mod nights;
+pub mod outbox;
 pub mod passwords;
 pub mod problem;
 pub mod redirect;
@@ -38,6 +41,7 @@ pub mod secrets;
 pub mod settings;
 pub mod throttle;
 pub mod totp;
+pub mod webhook;
 
 pub mod listen;
 pub mod tls;

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
+use crate::beats;
 use crate::gate::{self, Peer};
 use crate::limits::{CONNECTIONS_PER_ADDRESS, Connections, Ticket, WORKERS_PER_ADDRESS};
 use crate::routes::{self, Door};
@@ -239,7 +240,7 @@ const BEAT: Duration = Duration::from_millis(700);
 async fn beat(site: Arc<Site>) {
     loop {
         tokio::time::sleep(BEAT).await;
-        site.beat().await;
+        beats::beat(&site).await;
     }
 }
 

@@ -2,17 +2,18 @@
 //! `contest.toml`; and the organiser's form.
 
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::pages::words;
 use agon_contest::ContestFile;
-use agon_contest::config::{Level, SignUpWord, WorkersSection};
+use agon_contest::config::{Level, SignUpWord, WebhookAddress, WorkersSection};
 use agon_server::settings::{FileSettings, SettingKey, changed, zone};
 use agon_store::{ContestSettings, Sha, Time, Uploads};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use url::Url;
 
 pub use agon_server::settings::LARGEST_TEAM;
 
@@ -21,6 +22,9 @@ pub const FILE: &str = "contest.toml";
 
 /// The most words of the command that sends mail.
 const MOST_WORDS: usize = 32;
+
+/// The longest address of a webhook, in bytes.
+const LONGEST_ADDRESS: usize = 2_000;
 
 /// What a map is called that the seed makes or picks, before a match names it.
 pub const MADE_MAP: &str = "generated map";
@@ -37,6 +41,10 @@ pub struct OwnFile {
     proxies: Vec<IpNet>,
     /// The program that sends mail, with its arguments; nothing if none is sent.
     mail: Vec<String>,
+    /// The address that hears of what happens, and whether of verdicts, too.
+    webhook: (Option<WebhookAddress>, bool),
+    /// The folder of the nights' archives.
+    nightly: Option<PathBuf>,
     /// Folders of packages that all bots can read, by their last path component.
     packages: Vec<String>,
     /// What it says of settings, with which the contest was founded or not: they decide nothing any more.
@@ -64,6 +72,7 @@ impl OwnFile {
         let proxies = file.site.trusted_proxies.iter().map(|text| network(text));
         let proxies = proxies.collect::<Result<_, _>>().map_err(|why| file.wrong("trusted_proxies", &why))?;
         check_program(&file.site.mail).map_err(|why| file.wrong("mail", &why))?;
+        check_webhook(file.site.webhook.as_ref()).map_err(|why| file.wrong("webhook", why))?;
         let last =
             |place: &String| Path::new(place).file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Self {
@@ -72,6 +81,8 @@ impl OwnFile {
             maps: file.maps.clone(),
             proxies,
             mail: file.site.mail.clone(),
+            webhook: (file.site.webhook.clone(), file.site.webhook_verdicts),
+            nightly: file.site.nightly.clone(),
             packages: file.sandbox.packages.iter().filter_map(last).collect(),
             settings: FileSettings::of(file, usual)?,
         })
@@ -104,6 +115,10 @@ pub struct Settings {
     pub proxies: Vec<IpNet>,
     /// The program that sends mail, with its arguments; nothing if none is sent.
     pub mail: Vec<String>,
+    /// The address that hears of what happens, and whether of verdicts, too.
+    pub webhook: (Option<WebhookAddress>, bool),
+    /// The folder of the nights' archives, seen from the contest's.
+    pub nightly: Option<PathBuf>,
     /// Wrong passwords for one account from one network in a quarter of an hour.
     pub wrong_passwords: u32,
     /// The number of rated matches a version plays.
@@ -146,6 +161,8 @@ impl Settings {
             sign_up: held.sign_up,
             proxies: own.proxies.clone(),
             mail: own.mail.clone(),
+            webhook: own.webhook.clone(),
+            nightly: own.nightly.clone(),
             wrong_passwords: held.wrong_passwords,
             matches: held.matches,
             best: held.decide_top,
@@ -235,6 +252,17 @@ fn check_program(words: &[String]) -> Result<(), String> {
         return Err("the program comes first, by its whole path: [\"/usr/sbin/sendmail\", \"-t\"]".to_owned());
     }
     Ok(())
+}
+
+/// Checks the address of a webhook. What is said of it does not quote it.
+fn check_webhook(address: Option<&WebhookAddress>) -> Result<(), &'static str> {
+    let Some(WebhookAddress(address)) = address else { return Ok(()) };
+    let url =
+        Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    match url.is_some() && address.len() <= LONGEST_ADDRESS {
+        true => Ok(()),
+        false => Err("the whole address that the chat gives, which begins with https://"),
+    }
 }
 
 /// What the organiser's form sends.
@@ -400,6 +428,17 @@ mod tests {
     fn try_own(site: &str) -> Result<OwnFile, String> {
         let file = ContestFile::parse(&format!("game = '{GAME}'\n[site]\n{site}\n"))?;
         OwnFile::of(&file, "folder".into())
+    }
+
+    #[test]
+    fn the_address_of_a_webhook_is_one_and_is_not_quoted() {
+        assert!(own("webhook = 'https://chat.example/hook/secret?x=1'").webhook.0.is_some());
+        for wrong in
+            ["chat.example/secret", "ftp://chat.example/secret", "https:", "", &"https://secret/".repeat(200)]
+        {
+            let why = try_own(&format!("webhook = '{wrong}'")).expect_err(wrong);
+            assert!(why.contains("`webhook`: the whole address") && !why.contains("secret"), "{why}");
+        }
     }
 
     #[test]

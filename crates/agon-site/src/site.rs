@@ -19,12 +19,14 @@ use crate::exports::Exports;
 use crate::limits::RequestLimits;
 use crate::mail::Mailer;
 use crate::metrics::Requests;
+use crate::nights::Nights;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
 use crate::secrets;
 use crate::settings::{MADE_MAP, OwnFile, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
+use crate::webhook::Webhook;
 
 /// How many names of maps are kept: a few hundred bytes each.
 const MOST_GROUNDS: usize = 20_000;
@@ -77,6 +79,10 @@ pub struct Site {
     pub throttle: Throttle,
     /// The mail on its way.
     pub mailer: Arc<Mailer>,
+    /// What the webhook is told.
+    pub webhook: Webhook,
+    /// The nights' archives.
+    pub nights: Arc<Nights>,
     /// The password hasher.
     pub passwords: Passwords,
     /// The requests answered so far.
@@ -138,13 +144,15 @@ impl Site {
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
         let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
         let (machine, meter, requests) = (OnceLock::new(), OnceLock::new(), Requests::default());
-        let exports = Exports::default();
+        let (exports, webhook) = (Exports::default(), Webhook::new(server.ended()));
         Ok(Arc::new(Self {
             server,
             way,
             limits,
             throttle,
             mailer: Arc::default(),
+            webhook,
+            nights: Arc::default(),
             passwords,
             requests,
             bench: LoadTest::default(),
@@ -338,6 +346,7 @@ impl Site {
 
     /// Lets live pages and waiting machines go: nothing changes any more.
     pub fn farewell(&self) {
+        self.nights.end();
         self.bench.close();
         self.pulse.send_replace(None);
     }

@@ -200,6 +200,9 @@ pub const LIBRARIES: &[&str] = &[
     "libgomp.so.1",
     "libcrypt.so.1",
     "libz.so.1",
+    // The other C library, which is its own loader, where this machine has it.
+    "ld-musl-x86_64.so.1",
+    "ld-musl-aarch64.so.1",
 ];
 
 const fn language(

@@ -153,7 +153,7 @@ pub fn all(
         false => CheckFinding::new(
             "repeatable",
             FindingStatus::Note,
-            "no: different answers in the same match (chance, or the clock)",
+            "no: different answers in the same match, by chance or by the clock: no fault, but no mistake of it can be repeated at will",
         ),
     });
     findings.extend(ends(info, ending));

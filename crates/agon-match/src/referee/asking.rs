@@ -511,6 +511,7 @@ impl Referee<'_> {
         time.kept_waiting_ms += ms(spent.kept_waiting);
         let charged = state.budget.charge(spent.charged());
         time.max_charged_ms = time.max_charged_ms.max(ms(charged));
+        time.near(ms(charged), one.limit().map(ms));
         time.charged_ms += ms(charged);
         time.answers += 1;
         time.wall_ms += ms(spent.wall);

@@ -7,6 +7,7 @@ mod again;
 mod clocks;
 mod export;
 mod fleet;
+mod marks;
 mod mistakes;
 mod pipeline;
 mod server;

@@ -114,7 +114,8 @@ pub async fn file(ask: Visit, Path(name): Path<String>) -> Result<Response, Refu
     send(&offer.name, offer.path, offer.bytes).await
 }
 
-fn attached(name: &str) -> Result<HeaderValue, Refused> {
+/// The header with which a browser saves what it gets under this name.
+pub fn attached(name: &str) -> Result<HeaderValue, Refused> {
     HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(|_| Refused::nothing())
 }
 

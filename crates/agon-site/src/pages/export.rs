@@ -1,7 +1,9 @@
-//! The organiser's page of exports: the contest as one file, made, listed and downloaded.
+//! What organisers download: the page of exports, which are made, listed and kept, and marks.
 
 use agon_store::Time;
 use axum::Form;
+use axum::extract::Query;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -26,11 +28,16 @@ pub(crate) struct Typed {
 
 /// The file name of an export: the contest's name, and when it began.
 fn name(ask: &Visit, made: &FinishedExport) -> String {
+    file_name(ask, made.began, "agon")
+}
+
+/// A file name with the contest's name and a moment.
+fn file_name(ask: &Visit, at: Time, ending: &str) -> String {
     let title: String = ask.settings.title.to_lowercase();
     let words = title.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let title = words.collect::<Vec<_>>().join("-");
     let title = if title.is_empty() { "contest" } else { &title };
-    format!("{title}-{}.agon", ask.settings.told(made.began, "%Y-%m-%d-%H%M%S"))
+    format!("{title}-{}.{ending}", ask.settings.told(at, "%Y-%m-%d-%H%M%S"))
 }
 
 pub async fn page(ask: Visit) -> Result<Markup, Refused> {
@@ -104,4 +111,44 @@ pub async fn file(ask: Visit) -> Result<Response, Refused> {
     let made = made.ok_or_else(Refused::nothing)?;
     let name = name(&ask, &made);
     Ok(download::send(&name, made.path, made.bytes).await?.into_response())
+}
+
+/// Which marks are wanted.
+#[derive(Deserialize)]
+pub(crate) struct WantedMarks {
+    /// `csv` or `json`.
+    form: String,
+    /// Whether the built-in bots are left out.
+    #[serde(default)]
+    without_builtin: String,
+}
+
+/// The form that leads to marks.
+pub fn marks_form() -> Markup {
+    html! {
+        form method="get" action="/organise/marks" {
+            label.check {
+                input type="checkbox" name="without_builtin" value="yes";
+                span { "Without the built-in bots: places among the teams alone" }
+            }
+            p {}
+            div.row { button name="form" value="csv" { "CSV" } button name="form" value="json" { "JSON" } }
+        }
+    }
+}
+
+/// The marks, as a file.
+pub async fn marks(ask: Visit, Query(wanted): Query<WantedMarks>) -> Result<Response, Refused> {
+    let marks = ask.site.server.marks(wanted.without_builtin != "yes").await?;
+    let (kind, text) = match wanted.form.as_str() {
+        "csv" => ("text/csv; charset=utf-8", agon_server::marks::csv(&marks)),
+        "json" => ("application/json", serde_json::to_string_pretty(&marks).map_err(|_| Refused::ours())?),
+        _ => return Err(Refused::nothing()),
+    };
+    let name = format!("marks-{}", file_name(&ask, ask.now, &wanted.form));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CONTENT_DISPOSITION, download::attached(&name)?),
+    ];
+    Ok((headers, text).into_response())
 }

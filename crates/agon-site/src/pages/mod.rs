@@ -151,6 +151,7 @@ pub const ROUTES: &[Route] = &[
     get("/organise/puzzle", Verb::Organise, RouteObject::Contest, || asked(puzzle::set_form)),
     post("/organise/puzzle", Verb::Organise, RouteObject::Contest, || sent(puzzle_kept::set)),
     post("/organise/puzzle/drop", Verb::Organise, RouteObject::Contest, || sent(puzzle_kept::drop_set)),
+    get("/organise/marks", Verb::Organise, RouteObject::Contest, || asked(export::marks)),
     get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(settings::page)),
     post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(settings::write)),
     // Our files.

@@ -1,7 +1,7 @@
 //! The organiser's pages: whether anything is wrong, when all will be played, and what can be done.
 
 use agon_contest::config::SignUpWord;
-use agon_server::{Board, room, settings};
+use agon_server::{Board, nightly, room, settings};
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::{Voiding, Working};
 use agon_store::{ContestRow, Time, VersionId, VersionState};
@@ -11,10 +11,11 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::Visit;
+use crate::outbox::SendFailure;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, token};
 use crate::pages::pace::{Pace, owed};
-use crate::pages::{self, audit, clocks, words, workers};
+use crate::pages::{self, audit, clocks, export, words, workers};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -94,6 +95,8 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                     } } } } }
                 }
                 (mail_card(&ask))
+                (unsent(&ask, "Webhook", ask.site.webhook.outbox.failed(), "webhook"))
+                (night_card(&ask))
                 (voiding(&shown.board, &store.voiding(Time(ask.now.0 - 24 * HOUR)).await?))
                 (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
@@ -123,19 +126,44 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 
 /// Mail that could not be sent.
 fn mail_card(ask: &Visit) -> Markup {
-    let failed = ask.site.mailer.failed();
     let domains = &ask.settings.held.mail_domains;
     html! {
         @if !domains.is_empty() && !ask.settings.sends_mail() {
             section.card { header { h2 { "Mail" } } p.in { "Whoever submits has to confirm a mail address at " (domains.join(" or ")) ", and this server sends no mail: name a program as " code { "mail" } " under " code { "[site]" } " in its contest.toml." } }
         }
+        (unsent(ask, "Mail", ask.site.mailer.outbox.failed(), "mail"))
+    }
+}
+
+/// Messages that could not be sent.
+fn unsent(ask: &Visit, title: &str, failed: Option<SendFailure>, key: &str) -> Markup {
+    html! {
         @if let Some(failed) = failed {
             section.card {
-                header { h2 { "Mail" } span.faint { (words::many(failed.count.try_into().unwrap_or(i64::MAX), "message was not sent", "messages were not sent")) } }
+                header { h2 { (title) } span.faint { (words::many(failed.count.try_into().unwrap_or(i64::MAX), "message was not sent", "messages were not sent")) } }
                 div.in {
                     p { "Last at " (ask.settings.told(failed.at, "%a %H:%M")) ": " (words::told(&words::sentence(&failed.why))) }
-                    p.faint { "This server's " code { "mail" } " under " code { "[site]" } " in contest.toml names the program. The count begins anew when the server starts." }
+                    p.faint { "This server's " code { (key) } " under " code { "[site]" } " in contest.toml says where they go. The count begins anew when the server starts." }
                 }
+            }
+        }
+    }
+}
+
+/// The nights' archives: the last one, and why there is no newer one.
+fn night_card(ask: &Visit) -> Markup {
+    let Some(folder) = &ask.settings.nightly else { return html! {} };
+    let made = nightly::made(&ask.site.folder().join(folder));
+    html! {
+        section.card {
+            header { h2 { "Every night" } span.faint { "what is public, as a file" } }
+            div.in {
+                @match made.first() {
+                    Some(last) => p { "The last is of " (last.day) ", " (words::bytes(last.bytes)) "; " (words::many(made.len() as i64, "is kept", "are kept")) "." },
+                    None => p { "None yet: it is made from " (nightly::HOUR) ":00 UTC on." },
+                }
+                @if ask.site.nights.is_making() { p { "One is being made." } }
+                @if let Some((at, why)) = ask.site.nights.failed() { p { "Not made at " (ask.settings.told(at, "%a %H:%M")) ": " (words::told(&words::sentence(&why))) " It is tried again every hour." } }
             }
         }
     }
@@ -314,6 +342,10 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
                 li { div {
                     p { "The log, the replays and the table as one file, which anyone can check." }
                     a.button href="/organise/export" { "Export" }
+                } }
+                li { div {
+                    p { "Marks: one row a team, with place, rating, results, faults, versions, and how it does against each built-in bot." }
+                    (export::marks_form())
                 } }
                 li { div {
                     p { "Name, dates, team size, who may sign up, in which image bots run." }

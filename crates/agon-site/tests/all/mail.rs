@@ -87,8 +87,8 @@ async fn set(browser: &mut Browser, link: &str, fresh: &str) -> Answer {
 }
 
 async fn failed(world: &World, count: u64) -> String {
-    until(|| world.site.mailer.failed().is_some_and(|failed| failed.count >= count), "it fails").await;
-    world.site.mailer.failed().expect("it failed").why
+    until(|| world.site.mailer.outbox.failed().is_some_and(|failed| failed.count >= count), "it fails").await;
+    world.site.mailer.outbox.failed().expect("it failed").why
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -181,7 +181,7 @@ async fn a_link_by_mail_sets_a_password_once_and_ends_all_that_was() {
     }
     let events = format!("{:?}", world.server.store().events(100).await.expect("read"));
     assert!(!events.to_lowercase().contains("school"), "{events}");
-    assert!(world.site.mailer.failed().is_none());
+    assert!(world.site.mailer.outbox.failed().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -305,6 +305,17 @@ impl ContestStore {
     }
 }
 
+impl ContestStore {
+    /// The team that was last told to lead, by its name of now; none if none was.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn told_leader(&self) -> Result<Option<String>, StoreError> {
+        let last = "SELECT object FROM events WHERE contest_id = $1 AND verb = 'tell leader' ORDER BY id DESC LIMIT 1";
+        Ok(sqlx::query_scalar(last).bind(self.id.0).fetch_optional(&self.reader).await?)
+    }
+}
+
 impl Store {
     async fn played(&self, row: Row, eyes: Eyes) -> Result<StoredMatch, StoreError> {
         let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted) = row;

@@ -393,7 +393,7 @@ fn report(
             seat.rank.map_or_else(dash, |rank| rank.to_string()).into(),
             of_program(time.answers.to_string()).into(),
             of_program(milliseconds(mean)).into(),
-            of_program(milliseconds(time.max_charged_ms)).into(),
+            of_program(nearest(time)).into(),
             time.cpu_ms.map_or_else(dash, milliseconds).into(),
             count(seat.rejected).into(),
             Cell::painted(
@@ -404,7 +404,7 @@ fn report(
     }
     write!(out, "{}", table.text(screen::room()))?;
     for seat in &result.seats {
-        if let Some(waited) = waited(&seat.time) {
+        if let Some(waited) = waited(&seat.time, session.info().step) {
             let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&shown(seat)));
             write!(out, "{}", screen::folded(&format!("{bot}: {waited}\n")))?;
         }
@@ -443,12 +443,29 @@ fn report(
     Ok(())
 }
 
+/// The answer that came nearest to its limit; the longest one where there are no limits.
+fn nearest(time: &SeatTime) -> String {
+    match time.nearest_limit_ms {
+        Some(limit) => {
+            let (spent, limit) = (milliseconds(time.nearest_ms), milliseconds(limit));
+            // One unit is enough where both have it.
+            let spent = match (spent.rsplit_once(' '), limit.rsplit_once(' ')) {
+                (Some((number, unit)), Some((_, of))) if unit == of => number,
+                _ => &spent,
+            };
+            format!("{spent} of {limit}")
+        }
+        None => milliseconds(time.max_charged_ms),
+    }
+}
+
 /// How long a bot's longest answer took by the clock, where that is much more than what is charged for any; and why.
-fn waited(time: &SeatTime) -> Option<String> {
+fn waited(time: &SeatTime, step: &str) -> Option<String> {
     let more = time.max_ms - time.max_charged_ms;
     (more > 1.0 && more > time.max_ms / 10.0).then(|| {
         format!(
-            "one answer took {}; for {} of that this machine was busy with other things, which is not counted",
+            "the answer in {step} {} took {}; for {} of that this machine was busy with other things, which is not counted",
+            time.max_step + 1,
             milliseconds(time.max_ms),
             milliseconds(more)
         )

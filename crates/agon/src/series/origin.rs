@@ -42,14 +42,14 @@ fn by_name<'a>(means: impl Iterator<Item = (String, &'a ScoreMean)>) -> Vec<Stri
 }
 
 fn rows(origin: &Origin, header: &JournalHeader) -> Vec<Row> {
-    let seats =
-        origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
-    let mut seats: Vec<String> = seats.collect();
+    let in_seat = |(seat, mean): (usize, &ScoreMean)| format!("seat {} {}", seat + 1, percent(mean));
+    let mut seats: Vec<String> = origin.seats.iter().enumerate().map(in_seat).collect();
     if let Some(last) = seats.last_mut() {
         last.push_str(" (whoever sat there)");
     }
-    let mut rows = vec![("by seat", seats)];
-    let Some(share) = origin.about(header) else { return rows };
+    let Some(share) = origin.about(header) else { return vec![("by seat", seats)] };
+    let own = share.seats.iter().map(|(seat, mean)| in_seat((*seat, mean))).collect();
+    let mut rows = vec![("by seat", own), ("each seat", seats)];
     if share.maps.len() > 1 {
         rows.push(("by map", by_name(share.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
     }

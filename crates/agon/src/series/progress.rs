@@ -283,7 +283,8 @@ fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
     if progress.late > 0 {
         parts.push(format!("{} put back (machine late)", progress.late));
     }
-    parts.push(format!("{:.0} games/s", speed(progress, began)));
+    let speed = speed(progress, began);
+    parts.push(if speed < 10.0 { format!("{speed:.1} games/s") } else { format!("{speed:.0} games/s") });
     let is_test = progress.standing.test.is_some();
     parts.extend(left(progress, header, began).map(|seconds| until_end(seconds, is_test)));
     parts.join(" · ")

@@ -47,7 +47,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str, as_json: bool) -> Done {
             (_, true) => json::AddedState::Back,
             _ => json::AddedState::Known,
         };
-        let added = json::AddedBot { team: &team, version: *n, state, bytes: archive.len() as u64 };
+        let added = json::AddedBot { team, version: *n, state, bytes: archive.len() as u64 };
         return common::print_json(&mut out, &added);
     }
     match added {

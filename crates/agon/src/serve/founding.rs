@@ -73,7 +73,8 @@ fn text(info: &GameInfo, dir: &Path, level: Option<Level>) -> String {
     format!(
         "# A contest of agon serve, as it is founded by its first start. What stands before [site] decides results, and is fixed from then on.
 # What follows can be changed while the contest runs: by the organiser's page Settings, or `agon serve set`. Once it is founded, changes
-# here decide nothing, except of what is this machine's own: trusted_proxies, mail, packages and env.
+# here decide nothing, except of what is this machine's own: trusted_proxies, mail, webhook, nightly, packages
+# and env.
 game = \"{name}\"
 rules = \"{rules}\"              # a preset (agon rules {name}), or a file beside this one
 {maps}

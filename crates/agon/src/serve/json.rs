@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agon_api::version::Whose;
 use agon_api::{LadderRow, VersionRating};
 use agon_server::ContestStatus;
 use agon_server::export::ArchiveReport;
@@ -95,6 +96,8 @@ pub(crate) struct Verified<'a> {
     pub wrong: &'a [String],
     /// Rows of the log that were checked.
     pub rows: i64,
+    /// How many of them are withheld, as in a night's archive: only their places in the chain are there.
+    pub withheld: i64,
     /// The hash of all of them.
     pub sha256: &'a str,
     /// Matches that were recomputed.
@@ -115,6 +118,7 @@ impl<'a> Verified<'a> {
             holds: report.wrong.is_empty(),
             wrong: &report.wrong,
             rows: report.rows,
+            withheld: report.withheld,
             sha256: &report.sha,
             recomputed: report.recomputed,
             seeds: report.seeds,
@@ -206,8 +210,8 @@ impl<'a> Worker<'a> {
 /// `serve add`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub(crate) struct AddedBot<'a> {
-    pub team: &'a str,
+pub(crate) struct AddedBot {
+    pub team: String,
     /// Its number within the team.
     #[cfg_attr(test, ts(type = "number"))]
     pub version: i64,
@@ -228,6 +232,33 @@ pub(crate) enum AddedState {
     Known,
     /// The team has submitted it before, and it plays for the team again.
     Back,
+}
+
+/// `serve add --each`: what became of one of them, a line for each.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct AddedOfMany {
+    /// Its name in the folder.
+    pub entry: String,
+    /// What was submitted, now or before; absent for what was refused or ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bot: Option<AddedBot>,
+    /// Whose fault it is that it was refused; absent for what was submitted or ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whose: Option<Whose>,
+    /// Why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// `serve add --each`: the last line, in numbers.
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct AddedMany {
+    pub submitted: usize,
+    pub unchanged: usize,
+    pub refused: usize,
+    pub ignored: usize,
 }
 
 /// `serve pause`, `serve resume` and `serve drain`: how it is now.

@@ -91,6 +91,13 @@ fn told(out: &mut impl io::Write, report: &ArchiveReport) -> Done {
         };
         writeln!(out, "\n{} the log's chain is intact up to {}", screen.good("Verified:"), report.sha)?;
         writeln!(out, "{matches}; {seeds}; the table follows from the log")?;
+        if report.withheld > 0 {
+            writeln!(
+                out,
+                "rows withheld, of matches that only the teams in them may see, and so taken on trust: {}",
+                report.withheld
+            )?;
+        }
         return Ok(());
     }
     writeln!(out, "\n{}", screen.bad("Wrong:"))?;

@@ -1,6 +1,7 @@
 //! `agon serve`: runs a contest from a folder: a ladder, with a built-in worker.
 
 mod acts;
+mod class;
 mod clocks;
 mod fleet;
 mod founding;
@@ -9,6 +10,7 @@ pub mod json;
 pub mod kept;
 mod log;
 mod look;
+mod marks;
 mod pages;
 mod player;
 mod private;
@@ -45,6 +47,8 @@ Examples:
   agon serve autumn --tls-self-signed --port 8443  the same, encrypted
   agon serve autumn --lan --workers 0.0.0.0:8090   machines that play have a port of their own
   agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
+  agon serve add autumn submissions --each         submits those of a class, each for the team of its name
+  agon serve marks autumn -o marks.csv             a line for each team, to grade them by
   agon serve status autumn                         the ladder, versions, what waits
   agon serve worker autumn hall-3 -o hall-3.token  a token for another machine: agon work URL --token-file hall-3.token
   agon serve token autumn Ann                      a token with which a program takes part: agon login URL --token-file FILE
@@ -157,19 +161,24 @@ pub(crate) enum Rated {
 /// Commands of `agon serve`.
 #[derive(Subcommand, Debug)]
 pub enum ServeCommand {
-    /// Submit a bot for a team: its folder, its only file, or an archive
+    /// Submit a bot for a team: its folder, its only file, or an archive. Or those of a class, from one folder
     Add {
         /// The contest's folder.
         dir: PathBuf,
-        /// The bot.
+        /// The bot; with --each the folder in which they are.
         bot: PathBuf,
         /// The team it plays for; created if the name is new
-        #[arg(long, value_name = "NAME")]
-        team: String,
-        /// Prints what was done as JSON
+        #[arg(long, value_name = "NAME", required_unless_present = "each")]
+        team: Option<String>,
+        /// Submits each folder, archive and file in BOT for the team of its name. Exit code 1: some were refused
+        #[arg(long, conflicts_with = "team")]
+        each: bool,
+        /// Prints what was done as JSON; with --each a line for each
         #[arg(long)]
         json: bool,
     },
+    /// Print what the contest says of each team, for whoever grades them: as CSV, JSON, or for Gradescope
+    Marks(marks::MarksOptions),
     /// Show the ladder, the versions, and what is waiting
     Status {
         /// The contest's folder.
@@ -364,7 +373,11 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, Some(dir)) if options.fleet => fleet::run(dir, options),
         (None, Some(dir)) => going::run(dir, options),
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
-        (Some(ServeCommand::Add { dir, bot, team, json }), _) => acts::add(dir, bot, team, *json),
+        (Some(ServeCommand::Add { dir, bot, team: Some(team), json, .. }), _) => {
+            acts::add(dir, bot, team, *json)
+        }
+        (Some(ServeCommand::Add { dir, bot, json, .. }), _) => class::add(dir, bot, *json),
+        (Some(ServeCommand::Marks(options)), _) => marks::run(options),
         (Some(ServeCommand::Move { dir, objects: Some(place), json, .. }), _) => {
             kept::relocate_objects(dir, place, *json)
         }

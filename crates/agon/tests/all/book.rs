@@ -215,7 +215,9 @@ fn fits(page: &str, line: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let measured = |at: usize| {
-            words.get(at + 1).is_some_and(|unit| MEASURED.contains(&unit.trim_matches(',')))
+            // `22 of 50 ms` has one unit for both.
+            let of = if words.get(at + 1) == Some(&"of") { 2 } else { 0 };
+            words.get(at + 1 + of).is_some_and(|unit| MEASURED.contains(&unit.trim_matches(',')))
                 && words[at].chars().all(|sign| sign.is_ascii_digit() || ".,".contains(sign))
         };
         let shown = |at: usize| if measured(at) { "0".to_owned() } else { words[at].to_owned() };

@@ -16,6 +16,7 @@ mod author;
 mod beginnings;
 mod book;
 mod ci;
+mod class;
 mod cli;
 mod coming;
 mod crashers;

@@ -306,6 +306,7 @@ fn a_contest(place: &Place) {
         place.well(&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"]);
     }
     place.well(&["serve", "add", "cup", "bot", "--team", "Ann"]);
+    place.well(&["serve", "marks", "cup", "-o", "marks.csv"]);
     place.well(&["serve", "set", "cup", "sign_up=open", "tolerance=90", "trust_bots=true"]);
     place.well(&["serve", "backup", "cup", "cup.backup"]);
     place.well(&["serve", "restore", "cup.backup", "again"]);
