@@ -55,7 +55,6 @@ pub struct Losses {
 /// How the matches of a bot stood at a moment, by how they ended. Nothing is claimed of the difference.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-#[expect(missing_docs, reason = "the other fields are named after what they are")]
 pub struct UsualMoment {
     /// `turn 20`.
     pub at: String,

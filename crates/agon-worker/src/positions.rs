@@ -70,7 +70,9 @@ fn one(
     };
     let terms = Terms::new(table.clock, table.ponder, halt);
     let at = (Seat::new(position.seat.clamp(1, Seat::MAX) - 1), position.step);
-    let told = &mut || drop(turn.fetch_add(1, Ordering::Relaxed));
+    let told = &mut || {
+        turn.fetch_add(1, Ordering::Relaxed);
+    };
     let tried = try_position(replay, bot, at, &want, &terms, until, told);
     tried.unwrap_or_else(|why| PositionTried { why: Some(why), ..PositionTried::default() })
 }

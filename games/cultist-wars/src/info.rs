@@ -32,7 +32,7 @@ pub const INFO: GameInfo = GameInfo {
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "greedy",
-    judge: "hunter?nodes=100",
+    judge: "hunter?nodes=300",
     ..GameInfo::PLAIN
 };
 

@@ -35,7 +35,7 @@ pub const INFO: GameInfo = GameInfo {
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "rusher",
-    judge: "warden?budget=30",
+    judge: "warden?budget=100",
     ..GameInfo::PLAIN
 };
 

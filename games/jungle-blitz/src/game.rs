@@ -53,7 +53,7 @@ pub const INFO: GameInfo = GameInfo {
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "collector",
-    judge: "keeper?nodes=30",
+    judge: "keeper?nodes=10",
     ..GameInfo::PLAIN
 };
 

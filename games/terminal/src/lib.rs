@@ -142,7 +142,7 @@ pub const INFO: GameInfo = GameInfo {
     recordings: "Terminal's replay files (.replay)",
     advantage: crate::weights::FEATURES,
     policy: "fortress",
-    judge: "planner?nodes=10",
+    judge: "planner?nodes=40",
     ..GameInfo::PLAIN
 };
 

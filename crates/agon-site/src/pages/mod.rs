@@ -148,7 +148,7 @@ pub const ROUTES: &[Route] = &[
     get("/organise/export", Verb::Organise, RouteObject::Contest, || asked(export::page)),
     post("/organise/export", Verb::Organise, RouteObject::Contest, || sent(export::begin)),
     get("/organise/export/{id}", Verb::Organise, RouteObject::Contest, || asked(export::file)),
-    get("/organise/puzzle", Verb::Organise, RouteObject::Contest, || asked(puzzle::set_form)),
+    get("/organise/puzzle", Verb::Organise, RouteObject::Contest, || asked(puzzle_kept::set_form)),
     post("/organise/puzzle", Verb::Organise, RouteObject::Contest, || sent(puzzle_kept::set)),
     post("/organise/puzzle/drop", Verb::Organise, RouteObject::Contest, || sent(puzzle_kept::drop_set)),
     get("/organise/marks", Verb::Organise, RouteObject::Contest, || asked(export::marks)),

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
-use crate::pages::frame::{self, Here, act, field, token};
+use crate::pages::frame::{self, Here, field, token};
 use crate::pages::{matches, words};
 use crate::problem::Refused;
 
@@ -348,7 +348,7 @@ pub async fn page(ask: Visit) -> Result<Response, Refused> {
         Some(team) => {
             let own =
                 store.own_puzzles(team).await?.into_iter().map(Told::of).collect::<Result<Vec<_>, _>>()?;
-            (own, store.positions(team).await?, store.tries(one.kept.id, team).await?)
+            (own, store.positions(team).await?, store.puzzle_answers(one.kept.id, team).await?)
         }
         None => Default::default(),
     };

@@ -113,7 +113,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn tries(&self, puzzle: i64, team: EntrantId) -> Result<Vec<PuzzleAnswer>, StoreError> {
+    pub async fn puzzle_answers(&self, puzzle: i64, team: EntrantId) -> Result<Vec<PuzzleAnswer>, StoreError> {
         type Row = (String, String, f64, f64, Flag);
         let rows: Vec<Row> = sqlx::query_as(
             "SELECT how, answer, chance, error, solved = TRUE FROM puzzle_tries \

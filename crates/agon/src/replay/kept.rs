@@ -37,6 +37,9 @@ pub struct KeepOptions {
     /// The bot must not give this answer; if repeated, none of these answers
     #[arg(long, value_name = "ANSWER", allow_hyphen_values = true)]
     pub is_not: Vec<String>,
+    /// The bot's answer must keep at least this chance of finishing first, from 0 to 1, as the game's judge plays on from it
+    #[arg(long, value_name = "P")]
+    pub keeps: Option<f64>,
     /// Plays on for this many turns; with --score or --advantage
     #[arg(long, value_name = "TURNS")]
     pub later: Option<u32>,
@@ -71,7 +74,8 @@ pub fn keep(options: &KeepOptions) -> Done {
     if options.later.is_some() && options.score.is_none() && options.advantage.is_none() {
         return Err(Failure::usage("--later needs something to expect: add --score X or --advantage P"));
     }
-    let answer = WantedAnswer { is: options.is.clone(), is_not: options.is_not.clone() };
+    let (is, is_not, keeps) = (options.is.clone(), options.is_not.clone(), options.keeps);
+    let answer = WantedAnswer { is, is_not, keeps };
     let later = options.later.map(|turns| WantedLater {
         turns,
         score: options.score,
