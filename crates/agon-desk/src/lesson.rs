@@ -97,7 +97,8 @@ pub fn taught(
     stop: &AtomicBool,
 ) -> Result<Vec<LossTaught>, DeskError> {
     let kept: Vec<&GroupedLoss> = losses.all.iter().filter(|loss| loss.replay.is_some()).collect();
-    let every = kept.len().div_ceil(most.max(1)).max(1);
+    let count = most.min(kept.len());
+    let spread: Vec<&GroupedLoss> = (0..count).map(|at| kept[at * kept.len() / count]).collect();
     let one = |loss: &GroupedLoss| -> Result<LossTaught, DeskError> {
         let file = loss.replay.clone().unwrap_or_default();
         let replay = read(Path::new(&file))?;
@@ -124,7 +125,7 @@ pub fn taught(
             replay: file,
         })
     };
-    on_all_cpus(kept.into_iter().step_by(every).collect(), one).into_iter().collect()
+    on_all_cpus(spread, one).into_iter().collect()
 }
 
 /// An order in one line.

@@ -57,6 +57,8 @@ pub enum First<'a> {
     Recorded(&'a [(Seat, PackedAnswer)]),
     /// With these answers, except for this seat, which plays as the policy does.
     Instead(&'a [(Seat, PackedAnswer)], Seat),
+    /// With this answer of one seat; those that decide beside it play as the policy does: it could not know what they do.
+    Alone(Seat, &'a PackedAnswer),
 }
 
 /// Plays the match of `session` on from `position` to its end, with the policy in all seats; returns each seat's share of
@@ -86,6 +88,8 @@ pub(crate) fn play_for(
     steps: u32,
 ) -> Result<Option<Vec<f64>>, String> {
     begin_future(session, position, policy, seed)?;
+    let mut chance = Seeded::stream(seed as i64, "strays");
+    let mut answers = Vec::new();
     if session.outcome().is_none() {
         match first {
             First::Policy => {}
@@ -94,24 +98,35 @@ pub(crate) fn play_for(
                 let answers = instead(session, answers, seat);
                 session.play(&answers)?;
             }
+            First::Alone(own, answer) => {
+                think(session, &mut chance, &mut answers);
+                answers
+                    .iter_mut()
+                    .filter(|(seat, _)| *seat == own)
+                    .for_each(|(_, given)| *given = answer.clone());
+                session.play(&answers)?;
+            }
         }
     }
-    let mut chance = Seeded::stream(seed as i64, "strays");
-    let mut answers = Vec::new();
     for _ in 0..steps {
         if session.outcome().is_some() {
             break;
         }
-        answers.clear();
-        for seat in session.deciding().iter() {
-            // The policy is asked even if its answer is not used, so that it knows of every turn.
-            let own = session.think(seat);
-            let order = if chance.happens(1, STRAYS) { session.stray(seat, &mut chance) } else { own };
-            answers.push((seat, Answer::Given { order, think_ms: 0 }));
-        }
+        think(session, &mut chance, &mut answers);
         session.play(&answers)?;
     }
     Ok(session.outcome().map(firsts))
+}
+
+/// What the policy answers in all deciding seats, now and then at random.
+fn think(session: &mut dyn Session, chance: &mut Seeded, answers: &mut Vec<(Seat, PackedAnswer)>) {
+    answers.clear();
+    for seat in session.deciding().iter() {
+        // The policy is asked even if its answer is not used, so that it knows of every turn.
+        let own = session.think(seat);
+        let order = if chance.happens(1, STRAYS) { session.stray(seat, chance) } else { own };
+        answers.push((seat, Answer::Given { order, think_ms: 0 }));
+    }
 }
 
 /// Goes to `position`, with the luck of the future `seed` and the policy in all seats.

@@ -5,6 +5,9 @@
 //! figure comes of them. The last two play on to the end by the policy ([`crate::future`]). Each round draws new futures, so that an order
 //! that was chosen by luck is not confirmed by the same luck.
 //!
+//! An order is judged by what its seat could know: where something is hidden as in an [`Analysis`], and seats that decide at the same time
+//! play in each future as the policy does, not as they did.
+//!
 //! Pure, without a clock, and the same for the same match: what a page finds, everybody finds.
 
 use agon_game::{Answer, PackedAnswer, Position, Seat, Seeded};
@@ -13,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-use crate::analysis::{Analysis, Mean, Unanalysable};
+use crate::analysis::{Analysis, Mean, Spot, Unanalysable};
 use crate::course::Course;
 use crate::future::{First, PlayoutPolicy, play_for, play_on};
 use crate::outlook::WinChance;
@@ -52,12 +55,18 @@ const LOOKS: u32 = 8;
 
 /// Another order at a place.
 struct Other {
-    /// All answers of the step with it.
-    answers: Vec<(Seat, PackedAnswer)>,
+    /// The answer of the seat.
+    answer: PackedAnswer,
     /// The seat's chance after it.
     chance: Mean,
     /// What it gains over the recorded one.
     gain: Mean,
+}
+
+impl Other {
+    fn new(answer: PackedAnswer) -> Self {
+        Self { answer, chance: Mean::default(), gain: Mean::default() }
+    }
 }
 
 /// A turn of the seat.
@@ -238,30 +247,25 @@ impl LossSearch {
             self.places[at].others = self.others(spot, round > 0)?;
         }
         let seed = seed(round, spot, future);
-        let recorded = self.analysis.spots[spot].answers.clone();
+        let answers = &self.analysis.spots[spot].answers;
+        let recorded = answers.iter().find(|(seat, _)| *seat == self.seat).map(|(_, answer)| answer.clone());
+        let recorded = recorded.ok_or("the seat was not asked there")?;
         let own = self.share(spot, &recorded, seed, ROUNDS[round].whole)?;
         self.places[at].chance.add(own);
         for other in 0..self.places[at].others.len() {
-            let answers = std::mem::take(&mut self.places[at].others[other].answers);
-            let share = self.share(spot, &answers, seed, ROUNDS[round].whole)?;
+            let answer = self.places[at].others[other].answer.clone();
+            let share = self.share(spot, &answer, seed, ROUNDS[round].whole)?;
             let other = &mut self.places[at].others[other];
-            other.answers = answers;
             other.chance.add(share);
             other.gain.add(share - own);
         }
         Ok(())
     }
 
-    /// The seat's chance after these answers in a future: its share of the first place, or what speaks for it after a few steps.
-    fn share(
-        &mut self,
-        spot: usize,
-        answers: &[(Seat, PackedAnswer)],
-        seed: u64,
-        whole: bool,
-    ) -> Result<f64, String> {
+    /// The seat's chance after this answer in a future: its share of the first place, or what speaks for it after a few steps.
+    fn share(&mut self, spot: usize, answer: &PackedAnswer, seed: u64, whole: bool) -> Result<f64, String> {
         let before = self.analysis.known(spot, self.seat, seed)?;
-        let (session, first) = (self.analysis.session.as_mut(), First::Recorded(answers));
+        let (session, first) = (self.analysis.session.as_mut(), First::Alone(self.seat, answer));
         if whole {
             return Ok(play_on(session, &before, &self.analysis.policy, first, seed)?[self.seat.index()]);
         }
@@ -287,9 +291,9 @@ impl LossSearch {
         for name in names {
             orders.extend(self.order_of(&before, &name)?);
         }
-        let strays = if all { STRAYS } else { 0 };
+        let strays = if all && self.is_single(spot) { STRAYS } else { 0 };
+        self.analysis.session.go_to(&before);
         for stray in 0..strays {
-            self.analysis.session.go_to(&before);
             let mut chance = Seeded::stream(seed(self.round, spot, stray as u32) as i64, "other orders");
             orders.push(self.analysis.session.stray(self.seat, &mut chance));
         }
@@ -306,11 +310,22 @@ impl LossSearch {
             known.push(order.clone());
             // An order of which the rules refuse a part is no answer to a puzzle.
             if let Ok(answers) = self.analysis.with_packed(spot as u32 + 1, self.seat, order) {
-                others.push(Other { answers, chance: Mean::default(), gain: Mean::default() });
+                let own = answers.into_iter().find(|(seat, _)| *seat == self.seat);
+                others.extend(own.map(|(_, answer)| Other::new(answer)));
             }
         }
         others.truncate(ROUNDS[self.round].orders);
         Ok(others)
+    }
+
+    /// Whether the answer there was a single choice: several drawn at random are no answer to a puzzle.
+    fn is_single(&mut self, spot: usize) -> bool {
+        let Spot { before, answers, .. } = &self.analysis.spots[spot];
+        let own = answers.iter().find(|(seat, _)| *seat == self.seat);
+        let Some((_, Answer::Given { order, .. })) = own else { return false };
+        self.analysis.session.go_to(before);
+        let chosen = self.analysis.session.by_hand().chosen_in(self.seat, order);
+        chosen.is_some_and(|chosen| chosen.as_array().is_none_or(|list| list.len() <= 1))
     }
 
     fn order_of(&mut self, before: &Position, name: &str) -> Result<Option<Vec<u8>>, String> {
@@ -356,11 +371,11 @@ impl LossSearch {
         let place = self.places.first().filter(|place| place.gain() >= WORTH);
         let found = place.and_then(|place| {
             let best = place.others.first()?;
-            Some((place.spot, place.chance, best.answers.clone(), best.chance))
+            Some((place.spot, place.chance, best.answer.clone(), best.chance))
         });
         let puzzle = match found {
             None => None,
-            Some((spot, played, answers, best)) => {
+            Some((spot, played, answer, best)) => {
                 let step = spot as u32 + 1;
                 Some(Puzzle {
                     step,
@@ -370,7 +385,7 @@ impl LossSearch {
                         chance: WinChance::from(&played),
                     },
                     best: JudgedOrder {
-                        order: self.analysis.text(step, self.seat, &answers)?,
+                        order: self.analysis.text(step, self.seat, &[(self.seat, answer)])?,
                         chance: WinChance::from(&best),
                     },
                 })
@@ -397,12 +412,13 @@ impl LossSearch {
             Some((.., own)) => own,
             None => {
                 let answers = self.analysis.with(step, self.seat, text)?;
-                Other { answers, chance: Mean::default(), gain: Mean::default() }
+                let own = answers.into_iter().find(|(seat, _)| *seat == self.seat);
+                Other::new(own.ok_or("the seat was not asked there")?.1)
             }
         };
         let spot = step as usize - 1;
         for future in own.chance.count..(own.chance.count + futures).min(JUDGED) {
-            own.chance.add(self.share(spot, &own.answers, seed(ROUNDS.len() - 1, spot, future), true)?);
+            own.chance.add(self.share(spot, &own.answer, seed(ROUNDS.len() - 1, spot, future), true)?);
         }
         let chance = WinChance::from(&own.chance);
         self.judged = Some((step, text.to_owned(), own));
