@@ -42,13 +42,15 @@ struct Round {
     places: usize,
     /// How many other orders there.
     orders: usize,
+    /// The least that was gained there by the round before.
+    least: f64,
 }
 
 const ROUNDS: [Round; 4] = [
-    Round { futures: 3, whole: false, places: 80, orders: 2 },
-    Round { futures: 6, whole: false, places: 10, orders: 24 },
-    Round { futures: 24, whole: true, places: 6, orders: 3 },
-    Round { futures: JUDGED, whole: true, places: 3, orders: 1 },
+    Round { futures: 3, whole: false, places: 80, orders: 2, least: 0.0 },
+    Round { futures: 6, whole: false, places: 10, orders: 24, least: 0.0 },
+    Round { futures: 24, whole: true, places: 6, orders: 3, least: 0.0 },
+    Round { futures: JUDGED, whole: true, places: 3, orders: 1, least: 0.05 },
 ];
 /// About how many looks take as long as a future played to its end.
 const LOOKS: u32 = 8;
@@ -230,6 +232,7 @@ impl LossSearch {
         }
         self.places.sort_by(|one, two| two.gain().total_cmp(&one.gain()));
         let Some(next) = ROUNDS.get(self.round) else { return };
+        self.places.retain(|place| place.gain() >= next.least);
         self.places.truncate(next.places);
         for place in &mut self.places {
             place.others.truncate(next.orders);
